@@ -26,7 +26,9 @@ from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.placement.partition.operations import uses_of
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
+from ipu_mlir.passes.placement.planner.shifts import box_around, shifted_groups
 from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
@@ -40,7 +42,8 @@ class PlaceTensors(Pass):
 
     Needs:  ``ipu.parts``, ``ipu.map``, ``ipu.homes`` and ``ipu.block_homes`` (``ipu-partition``).
     Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
-            operand that does not lie where the op's parts read it; arguments that bufferization must not write to,
+            operand that does not lie where the op's parts read it, one cast for slices of one tensor that overlap but
+            for an edge; arguments that bufferization must not write to,
             but for variables, whose new values are cast to where they lie; ``ipu.links`` on casts between IPUs;
             ``ipu.map`` on views of part of a tensor, which says where a copy of the part would lie.
     """
@@ -218,9 +221,36 @@ def bring_operands(op: ir.Operation) -> None:
     nest = loop_nest(op)
     assert nest is not None, "ipu-partition refuses ops without known loops"
     parts = parts_from_attr(op.attributes[PARTS])
-    for access in memory_accesses(op, nest):
-        if not access.written:
-            _bring_operand(access, parts, op)
+    reads = [access for access in memory_accesses(op, nest) if not access.written]
+    _bring_shifts(reads, parts, op)
+    for access in reads:
+        _bring_operand(access, parts, op)
+
+
+def _bring_shifts(reads: list[MemoryAccess], parts: Parts, op: ir.Operation) -> None:
+    """Cast a tensor once to where ``parts`` need it if they read it from several places on."""
+    roots = [(view_of(access.value) or (access.value,))[0] for access in reads]
+    homes = {root: mapping_from_attr(root.type.encoding) for root in roots}
+    uses = uses_of(reads, homes)
+    for group in shifted_groups(uses):
+        box = box_around([uses[number] for number in group], parts)
+        if box is None:
+            continue
+        whole = _brought(roots[group[0]], box, op)
+        for number in group:
+            reads[number].replace_value(_seen_in(whole, reads[number].value, roots[number], op))
+
+
+def _seen_in(other: ir.Value, view: ir.Value, root: ir.Value, op: ir.Operation) -> ir.Value:
+    """What ``view`` shows of ``root`` in ``other``, the same tensor in another place."""
+    if view == root:
+        return other
+    inner = _seen_in(other, view.owner.operands[0], root, op)
+    with ir.InsertionPoint(op):
+        again = view.owner.operation.clone()
+    again.operands[0] = inner
+    _encode(again.results[0], inner.type.encoding)
+    return again.results[0]
 
 
 def _bring_operand(access: MemoryAccess, parts: Parts, op: ir.Operation) -> None:

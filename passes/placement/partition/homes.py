@@ -1,6 +1,7 @@
 """The home of each tensor of a function: where its memory lies."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
@@ -9,6 +10,7 @@ from ipu_mlir.dialects.analysis.index import plain_index
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_to_attr
+from ipu_mlir.dialects.costs.work import Move
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -18,6 +20,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.placement.partition.memory_budget import MemoryBudget
 from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
+from ipu_mlir.passes.placement.partition.shifted_readers import reach_of_readers
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation, Planner
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, broken_home_rule
 from ipu_mlir.passes.support.tensor_views import view_of
@@ -72,6 +75,10 @@ class Homes:
             bytes_each = element_bytes(root.type.element_type)
             use = OperandUse(indices, shape, View.whole(shape).strides, 0, prod(shape), bytes_each)
             memory = Operation("ipu.home", "home", shape, (True,) * len(shape), (), (use,))
+            reach = reach_of_readers(root)
+            if any(reach):
+                work = Move("copy", "f32" if bytes_each >= 4 else "f16", tuple(range(len(shape))))
+                memory = replace(memory, work=work, reach=reach)
             parts = plan_on_shard(self._planner, memory, self._target, self._shard(root))
             assert isinstance(parts, Parts), "nothing is reduced that could run in steps"
             self.decide(root, use.needed(parts))

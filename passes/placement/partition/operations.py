@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping as Dict
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
@@ -15,6 +16,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import step_loops
+from ipu_mlir.passes.placement.partition.shifted_readers import reach_of_readers
 from ipu_mlir.passes.placement.partition.split_reduction import can_split
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
 from ipu_mlir.passes.support.initial_values import is_filled_here
@@ -41,13 +43,14 @@ def operation_of(
         codelet_name(op, nest),
         nest.extents,
         nest.parallel,
-        tuple(_use(access, homes) for access in accesses if not access.written),
+        tuple(uses_of([access for access in accesses if not access.written], homes)),
         tuple(_use(access, homes) for access in accesses if access.written),
         inits=tuple(_use(access, homes) for access in accesses if access.written and _starts_from(access, homes)),
         work=work,
         splittable=splittable,
         step_loops=step_loops(op, nest, splittable),
         temporary_bytes=proportions.bytes_for(work, name_scope(op.location), target),
+        reach=reach_of_readers(op.results[0]) if all(nest.parallel) and len(op.results) else (),
         location=place_of(op.location),
     )
 
@@ -57,6 +60,19 @@ def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
     found = view_of(access.value)
     is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
     return is_placed and reads_operand(access.owner, access.number)
+
+
+def uses_of(accesses: Sequence[MemoryAccess], homes: Dict[ir.Value, Mapping]) -> list[OperandUse]:
+    """``accesses`` as a planner sees them; those of one allocation have the same ``root``."""
+    roots = [_root(access.value) for access in accesses]
+    return [
+        replace(_use(access, homes), root=roots.index(root) if roots.count(root) > 1 else None)
+        for access, root in zip(accesses, roots, strict=True)
+    ]
+
+
+def _root(value: ir.Value) -> ir.Value:
+    return (view_of(value) or (value,))[0]
 
 
 def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> OperandUse:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.passes.placement.planner.estimate import Question, estimate, fits
+from ipu_mlir.passes.placement.planner.estimate import Brought, Question, estimate, fits
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
+from ipu_mlir.passes.placement.planner.shifts import box_around, largest, largest_missing, shifted_groups
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,7 @@ class Candidate:
         origin: how they were found.
         compute, brought, combined: cycles, as in ``Estimate``.
         temporary, resident: bytes on the fullest tile, as in ``Estimate``.
+        later: cycles for later ops, as in ``Estimate``.
         links: cycles on the links between IPUs, with the syncs of these exchanges.
     """
 
@@ -27,21 +30,22 @@ class Candidate:
     combined: int
     temporary: int
     resident: int
+    later: int
     fits: bool
     links: int = 0
 
     @property
     def total(self) -> int:
-        return self.compute + self.brought + self.combined + self.links
+        return self.compute + self.brought + self.combined + self.later + self.links
 
 
 def candidates_of(operation: Operation, question: Question, origins: dict[Parts, str]) -> list[Candidate]:
     """The costs of all parts of ``origins``, which says how each was found."""
-    at_home = np.array([[_is_at_home(use, parts) for use in operation.reads] for parts in origins], dtype=np.bool_)
     blocks = np.array([[min(loop.block, loop.extent) for loop in parts.loops] for parts in origins], dtype=np.int64)
+    blocks = blocks.reshape(len(origins), -1)
     fastest = np.array([_fastest(parts) for parts in origins], dtype=np.int64)
-    cost = estimate(question, blocks.reshape(len(origins), -1), at_home.reshape(len(origins), -1), fastest)
-    columns = (cost.compute, cost.brought, cost.combined, cost.temporary, cost.resident)
+    cost = estimate(question, blocks, _brought(operation, question, blocks, list(origins)), fastest)
+    columns = (cost.compute, cost.brought, cost.combined, cost.temporary, cost.resident, cost.later)
     numbers = np.stack(columns, axis=1).tolist()
     good = fits(question, cost).tolist()
     return [
@@ -60,6 +64,23 @@ def rank(candidate: Candidate) -> tuple[bool, int, int]:
     """The best candidate has the lowest: one that fits, by cycles; another by bytes; of equals the widest spread."""
     size = candidate.total if candidate.fits else candidate.temporary + candidate.resident
     return not candidate.fits, size, candidate.resident
+
+
+def _brought(operation: Operation, question: Question, blocks: IntArray, choices: list[Parts]) -> Brought:
+    """What each of ``choices`` brings, where the operands really lie."""
+    whole = np.array([each.elements(blocks) for each in question.inputs], dtype=np.int64).T
+    found = Brought.of_all(whole.reshape(len(choices), -1), question.inputs)
+    groups = shifted_groups(operation.reads)
+    for row, parts in enumerate(choices):
+        boxes = {group: box_around([operation.reads[number] for number in group], parts) for group in groups}
+        for number, use in enumerate(operation.reads):
+            first, box = next(((group[0], box) for group, box in boxes.items() if number in group), (number, None))
+            if number != first if box is not None else _is_at_home(use, parts):
+                found.replace(row, number, 0, 0)
+            elif use.home is not None and use.shows_part:
+                needed = box if box is not None else use.needed(parts)
+                found.replace(row, number, largest_missing(use.home, needed), largest(needed))
+    return found
 
 
 def _is_at_home(use: OperandUse, parts: Parts) -> bool:

@@ -1,6 +1,7 @@
 """Costs of a grid: cycles of the vertices, of bringing operands, of combining partial results; and bytes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -20,6 +21,38 @@ from ipu_mlir.dialects.mapping.loops import IntArray
 BoolArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """Elements that come to the fullest tile for each input, shape ``(grids, inputs)``.
+
+    Attributes:
+        moved: that come from other tiles.
+        held: that the operand on the tile then has, with what was there already.
+        sent: that the tile with most of them may have to send.
+    """
+
+    moved: IntArray
+    held: IntArray
+    sent: IntArray
+
+    @staticmethod
+    def of_all(elements: IntArray, inputs: Sequence["Operand"]) -> "Brought":
+        """As if all of ``elements`` came from elsewhere."""
+        sent = np.where(elements > 0, np.array([each.sent for each in inputs], dtype=np.int64), 0)
+        return Brought(elements.copy(), elements.copy(), sent)
+
+    @property
+    def columns(self) -> tuple[IntArray, IntArray, IntArray]:
+        """All of it."""
+        return self.moved, self.held, self.sent
+
+    def replace(self, grid: int, number: int, moved: int, held: int) -> None:
+        """So many are moved and held of an input by one of the grids; where some lie there already, others send few."""
+        self.moved[grid, number], self.held[grid, number] = moved, held
+        if moved < held or not held:
+            self.sent[grid, number] = moved
+
+
 @dataclass(frozen=True)
 class Operand:
     """As much of an operand as its cost takes.
@@ -30,6 +63,9 @@ class Operand:
         element_bytes: of one element.
         placed: whether it lies somewhere already; another one is put where the first op needs it, if that is possible.
         sent: elements that the fullest tile holds, all of which it may have to send; 0 if that is not known.
+        shifts: the number of inputs that show one allocation and differ only in where they begin, of which this one
+            stands for all; 0 if it is another one of them.
+        spans: of the shifts per dimension, the distance from the first to the last.
     """
 
     indices: tuple[Index, ...]
@@ -37,19 +73,27 @@ class Operand:
     element_bytes: int
     placed: bool
     sent: int = 0
+    shifts: int = 1
+    spans: tuple[int, ...] = ()
 
     def elements(self, blocks: IntArray) -> IntArray:
-        """Elements that one part of each grid touches."""
+        """Elements that one part of each grid touches: through all shifts, one by one or in a box around them."""
         total = np.ones(len(blocks), dtype=np.int64)
-        for index, size in zip(self.indices, self.shape, strict=True):
-            if not index.linear:
-                total = total * size
-            elif (plain := index.plain_loop) is not None:
-                total = total * np.minimum(size, blocks[:, plain])
-            else:
-                steps = [(loop, abs(step)) for loop, step in enumerate(index.coefficients) if step]
-                total = total * np.minimum(size, 1 + sum(step * (blocks[:, loop] - 1) for loop, step in steps))
-        return total
+        around = total
+        for index, size, span in zip(self.indices, self.shape, self.spans or (0,) * len(self.shape), strict=True):
+            reach = self._reach(index, size, blocks)
+            total, around = total * reach, around * (reach + span)
+        return np.minimum(self.shifts * total, around)
+
+    @staticmethod
+    def _reach(index: Index, size: int, blocks: IntArray) -> IntArray:
+        """Over how much of a dimension one part of each grid reaches."""
+        if not index.linear:
+            return np.full(len(blocks), size)
+        if (plain := index.plain_loop) is not None:
+            return np.minimum(size, blocks[:, plain])
+        steps = [(loop, abs(step)) for loop, step in enumerate(index.coefficients) if step]
+        return np.minimum(size, 1 + sum(step * (blocks[:, loop] - 1) for loop, step in steps))
 
     @cached_property
     def loops(self) -> tuple[int, ...]:
@@ -68,6 +112,7 @@ class Question:
         reduced: which of them are reduced: cutting one leaves partial results.
         grains: per loop, the multiple at which it is cut.
         num_tiles: the most parts.
+        reach: in each dimension of the first output, how far later ops reach over what a part has of it.
         most_partials: the most partial results of one element, 1 for none.
         temporary_bytes: what operands brought to a tile and partial results may take there.
     """
@@ -82,6 +127,7 @@ class Question:
     num_tiles: int
     temporary_bytes: int
     machine: Machine
+    reach: tuple[int, ...] = ()
     most_partials: int = 1 << 62
 
     def partials(self, blocks: IntArray) -> IntArray:
@@ -102,6 +148,7 @@ class Estimate:
         resident: bytes of all that the largest part works on: its pieces of the operands and of the results, and what
             its vertex needs besides.
         fastest: the loop in which neighbouring tiles differ.
+        later: cycles of the exchange that brings what lies around a part's results, for ops that reach over it.
     """
 
     compute: IntArray
@@ -110,45 +157,44 @@ class Estimate:
     temporary: IntArray
     resident: IntArray
     fastest: IntArray
+    later: IntArray
 
     @cached_property
     def total(self) -> IntArray:
         """Cycles in all."""
-        return self.compute + self.brought + self.combined
+        return self.compute + self.brought + self.combined + self.later
 
 
 def estimate(
-    question: Question, blocks: IntArray, at_home: BoolArray | None = None, fastest: IntArray | None = None
+    question: Question, blocks: IntArray, brought: Brought | None = None, fastest: IntArray | None = None
 ) -> Estimate:
     """Costs of the grids ``blocks``, shape ``(grids, loops)``.
 
     Args:
-        at_home: whether each input lies where the parts need it, shape ``(grids, inputs)``. Without it, those that are
-            placed are assumed to lie elsewhere, and the others where the parts need them, if each part has its own.
+        brought: what comes to a tile for each input. Without it, those that are placed are assumed to lie elsewhere,
+            and the others where the parts need them, if each part has its own.
         fastest: the loop in which neighbouring tiles differ, shape ``(grids,)``; -1 where it is not known. Without it,
             the best one.
     """
     machine = question.machine
     counts = -(-np.array(question.extents, dtype=np.int64) // blocks)
     compute = cycles_of(question.work, blocks, machine)
-    brought_bytes = np.zeros(len(blocks), dtype=np.int64)
+    moved_bytes = np.zeros(len(blocks), dtype=np.int64)
+    held_bytes = np.zeros(len(blocks), dtype=np.int64)
     sent_bytes = np.zeros(len(blocks), dtype=np.int64)
     resident = scratch_bytes(question.work, blocks, machine).copy()
     shared = np.zeros((len(blocks), len(question.extents) + 1), dtype=np.int64)
-    sizes = [each.elements(blocks) * each.element_bytes for each in (*question.inputs, *question.outputs)]
-    for size in sizes:
-        resident += size
-    for number, (operand, size) in enumerate(zip(question.inputs, sizes[: len(question.inputs)], strict=True)):
-        if at_home is not None:
-            size = np.where(at_home[:, number], 0, size)
-        elif not operand.placed:
-            others = [loop for loop in range(len(question.extents)) if loop not in operand.loops]
-            size = np.where(product_over(counts, others) > 1, size, 0)
-        brought_bytes += size
+    for each in (*question.inputs, *question.outputs):
+        resident += each.elements(blocks) * each.element_bytes
+    brought = brought or _from_elsewhere(question, blocks)
+    for number, operand in enumerate(question.inputs):
+        moved, held, sent = (each[:, number] * operand.element_bytes for each in brought.columns)
+        moved_bytes += moved
+        held_bytes += held
+        sent_bytes += sent
         for loop in question.cuttable:
             if loop not in operand.loops:
-                shared[:, loop] += np.where(counts[:, loop] % 2 == 0, size, 0)
-        sent_bytes += np.where(size > 0, operand.sent * operand.element_bytes, 0)
+                shared[:, loop] += np.where(counts[:, loop] % 2 == 0, moved, 0)
     if fastest is None:
         cut = counts > 1
         last = len(question.extents) - 1 - np.argmax(cut[:, ::-1], axis=1) if question.extents else 0
@@ -156,9 +202,31 @@ def estimate(
         fastest = np.where(shared.max(axis=1) > 0, found, last)
     at_once = shared[np.arange(len(blocks)), fastest] // machine.tiles_per_shared_bus
     saved = at_once if machine.tiles_per_shared_bus == 2 else 0
-    brought = cycles_for_bytes(brought_bytes - saved, sent_bytes, machine)
+    exchange = cycles_for_bytes(moved_bytes - saved, sent_bytes, machine)
     combined, partial_bytes = _combination(question, blocks)
-    return Estimate(compute, brought, combined, brought_bytes + partial_bytes, resident, fastest)
+    later = _edges(question, blocks)
+    return Estimate(compute, exchange, combined, held_bytes + partial_bytes, resident, fastest, later)
+
+
+def _edges(question: Question, blocks: IntArray) -> IntArray:
+    """Cycles of bringing what lies around the results of a part, as far as later ops reach."""
+    if not question.reach:
+        return np.zeros(len(blocks), dtype=np.int64)
+    result = question.outputs[0]
+    around = replace(result, shifts=2 ** len(question.reach), spans=question.reach).elements(blocks)
+    edge = (around - result.elements(blocks)) * result.element_bytes
+    return cycles_for_bytes(edge, edge, question.machine)
+
+
+def _from_elsewhere(question: Question, blocks: IntArray) -> Brought:
+    """What is brought if those inputs that are placed lie elsewhere, and the others where each part has its own."""
+    counts = -(-np.array(question.extents, dtype=np.int64) // blocks)
+    brought = np.zeros((len(blocks), len(question.inputs)), dtype=np.int64)
+    for number, operand in enumerate(question.inputs):
+        others = [loop for loop in range(len(question.extents)) if loop not in operand.loops]
+        comes = operand.placed | (product_over(counts, others) > 1)
+        brought[:, number] = np.where(comes, operand.elements(blocks), 0)
+    return Brought.of_all(brought, question.inputs)
 
 
 def fits(question: Question, found: Estimate) -> BoolArray:

@@ -12,11 +12,12 @@ from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.passes.placement.planner.balanced import Balanced, result_grains
 from ipu_mlir.passes.placement.planner.candidates import Candidate, candidates_of, rank
 from ipu_mlir.passes.placement.planner.estimate import Operand, Question
-from ipu_mlir.passes.placement.planner.follow import parts_that_follow
+from ipu_mlir.passes.placement.planner.follow import parts_near, parts_that_follow
 from ipu_mlir.passes.placement.planner.grids import parts_of_grid, parts_on_each_ipu
 from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus, with_links
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation
 from ipu_mlir.passes.placement.planner.search import best_grids
+from ipu_mlir.passes.placement.planner.shifts import shifted_groups, spans_of
 from ipu_mlir.passes.placement.planner.steps import in_steps, step_of
 
 _COMPARED = 6  # grids for a share of each loop
@@ -155,13 +156,25 @@ def question_of(
         cuttable=tuple(sorted(cuttable)),
         reduced=reduced,
         grains=result_grains(operation, grain_bytes),
-        inputs=tuple(_operand(use) for use in operation.reads),
+        inputs=tuple(_inputs(operation.reads)),
         outputs=tuple(_operand(use) for use in operation.outputs),
         num_tiles=target.num_compute_tiles,
         temporary_bytes=operation.temporary_bytes,
         machine=machine_of(target),
+        reach=operation.reach if any(operation.reach) else (),
         most_partials=min(most_partials or elements, max(1, elements // 2)),  # fewer than there were to combine
     )
+
+
+def _inputs(uses: Sequence[OperandUse]) -> list[Operand]:
+    """What is read; the first of several shifts of one allocation stands for all of them."""
+    found = [_operand(use) for use in uses]
+    for group in shifted_groups(uses):
+        spans = spans_of([uses[number] for number in group])
+        for number in group:
+            is_first = number == group[0]
+            found[number] = replace(found[number], shifts=len(group) if is_first else 0, spans=spans)
+    return found
 
 
 def _operand(use: OperandUse) -> Operand:
@@ -183,6 +196,8 @@ def _followers(operation: Operation, target: Target) -> list[Parts]:
             cuttable = tuple(range(len(operation.extents)))
         if not whole:
             parts = parts_that_follow(use.home, operation.extents, strides, cuttable)
+            if parts is None and use.shows_part:
+                parts = parts_near(use.home, operation.extents, strides, cuttable, use.offset)
             if parts is not None:
                 found.append(parts)
     return found

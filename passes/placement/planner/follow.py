@@ -33,6 +33,40 @@ def parts_that_follow(
     return Parts(tuple(loops), mapping.first_tile)
 
 
+def parts_near(
+    mapping: Mapping, extents: Sequence[int], strides: Sequence[int], cuttable: Sequence[int], offset: int
+) -> Parts | None:
+    """Cut loops that run over part of an operand so that every part finds the most of its piece where it lies.
+
+    As ``parts_that_follow``, of loops that begin at element ``offset`` of the allocation: their blocks are as large as
+    those of ``mapping``, and need not begin where one of those does.
+
+    >>> rows = Mapping(24, (MappingLoop(2, 6, 4, 1), MappingLoop(4, 4, 1, 0)))
+    >>> parts_near(rows, extents=(3, 2), strides=(4, 1), cuttable=(0, 1), offset=13)
+    Parts(loops=(PartLoop(block=2, extent=3, tile_step=1), PartLoop(block=2, extent=2, tile_step=0)), first_tile=1)
+    """
+    loops = [PartLoop(extent, extent, 0) for extent in extents]
+    first_tile = mapping.first_tile
+    for cut in mapping.normalized().loops:
+        if cut.block >= cut.extent:
+            continue
+        found = next((x for x in cuttable if _runs_over_part(cut, x, extents, strides)), None)
+        if found is None or loops[found].block < extents[found]:
+            return None
+        loops[found] = PartLoop(cut.block * cut.stride // strides[found], extents[found], cut.tile_step)
+        first_tile += offset // cut.stride % cut.extent // cut.block * cut.tile_step
+    return Parts(tuple(loops), first_tile)
+
+
+def _runs_over_part(cut: MappingLoop, loop: int, extents: Sequence[int], strides: Sequence[int]) -> bool:
+    """True if ``loop`` runs over at least one block, but not over all, of a dimension that ``cut`` cuts."""
+    if cut.stride <= 0 or strides[loop] <= 0 or strides[loop] % cut.stride:
+        return False
+    ratio = strides[loop] // cut.stride
+    blocks = cut.block % ratio == 0 and cut.extent % ratio == 0
+    return blocks and cut.block // ratio < extents[loop] <= cut.extent // ratio
+
+
 def _cut(
     loops: list[PartLoop], cut: MappingLoop, extents: Sequence[int], strides: Sequence[int], cuttable: Sequence[int]
 ) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 
 from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
@@ -22,6 +23,7 @@ class OperandUse:
         elements: of the allocation.
         element_bytes: bytes of one element.
         home: where the allocation lies, or None if that is not decided yet.
+        root: which of the allocations that the operation touches; None for one that it touches once.
     """
 
     indices: tuple[Index, ...]
@@ -31,6 +33,12 @@ class OperandUse:
     elements: int
     element_bytes: int
     home: Mapping | None = None
+    root: int | None = None
+
+    @property
+    def shows_part(self) -> bool:
+        """True if it shows some elements of its allocation, not all."""
+        return prod(self.shape) != self.elements
 
     def lies_on(self, target: Target) -> bool:
         """True if it lies somewhere, and on tiles of ``target``, not on an IPU that is not planned for."""
@@ -60,6 +68,7 @@ class Operation:
         temporary_bytes: what operands that are brought for it, and partial results, may take on a tile.
         location: where it stands in the source, for messages; operations that differ in nothing else are equal.
         inits: what outputs start from, where that is read and lies somewhere already.
+        reach: in each dimension of the first output, how far apart the slices begin that later ops read of it at once.
         least_ipus: how many IPUs it takes at least, of several, so that the whole program finds room.
     """
 
@@ -75,6 +84,7 @@ class Operation:
     temporary_bytes: int = 1 << 62
     location: str = field(default="", compare=False)
     inits: tuple[OperandUse, ...] = ()
+    reach: tuple[int, ...] = ()
     least_ipus: int = 1
 
     @property

@@ -91,7 +91,21 @@ _ROLL = """
   %y = tensor.cast %l : tensor<4x5xf32> to tensor<4x?xf32>
   %r0 = tensor.concat dim(1) %x, %y : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x7xf32>
 """
+_SHIFTS = """
+  %n = tensor.extract_slice %a0[0, 2] [9, 11] [1, 1] : tensor<12x15xf32> to tensor<9x11xf32>
+  %w = tensor.extract_slice %a0[2, 0] [9, 11] [1, 1] : tensor<12x15xf32> to tensor<9x11xf32>
+  %s = tensor.extract_slice %a0[3, 4] [9, 11] [1, 1] : tensor<12x15xf32> to tensor<9x11xf32>
+"""
+
+
+def _shifted(x: np.ndarray) -> np.ndarray:
+    return (x[:9, 2:13] - x[2:11, :11]) * x[3:, 4:]
+
+
 _FROM_FRAMEWORKS = (
+    _case("shifts", ["12x15xf32"], ["9x11xf32"],
+          _SHIFTS + generic("%r0", "i j", [(value, "9x11xf32[i, j]") for value in ("%n", "%w", "%s")], "9x11xf32[i, j]",
+                            "%d = arith.subf %x0, %x1 : f32\n%y = arith.mulf %d, %x2 : f32"), _shifted),
     _case("concatenations-that-begin-alike", ["5x7xf32", "5x4xf32", "5x3xf32", "5x3xf32"], ["5x14xf32"] * 2,
           _BEGIN_ALIKE, lambda a, b, c, d: (np.concatenate((a, b, c), axis=1), np.concatenate((a, b, d), axis=1))),
     _case("pad-that-wraps-around", ["4x7xf32"], ["4x9xf32"], _WRAP, lambda x: np.pad(x, ((0, 0), (1, 1)), "wrap")),

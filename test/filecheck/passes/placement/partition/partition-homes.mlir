@@ -58,3 +58,38 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2}>} {
     return %r : tensor<8xf32>
   }
 }
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0, d1)>
+
+// A loop carries what an op reads with its neighbours on all sides: square blocks have the shortest edges.
+// CHECK-DAG: #[[SQUARES:m[0-9]+]] = #ipu.mapping<256, {{\[}}[8, 16, 16, 2], [8, 16, 1, 1]], 0, 0>
+// CHECK-LABEL: func.func @stencil
+// CHECK-SAME: {ipu.map = #[[SQUARES]]}
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
+  func.func @stencil(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%u = %x) -> tensor<16x16xf32> {
+      %n = tensor.extract_slice %u[0, 1] [14, 14] [1, 1] : tensor<16x16xf32> to tensor<14x14xf32>
+      %s = tensor.extract_slice %u[2, 1] [14, 14] [1, 1] : tensor<16x16xf32> to tensor<14x14xf32>
+      %w = tensor.extract_slice %u[1, 0] [14, 14] [1, 1] : tensor<16x16xf32> to tensor<14x14xf32>
+      %e = tensor.extract_slice %u[1, 2] [14, 14] [1, 1] : tensor<16x16xf32> to tensor<14x14xf32>
+      %o = tensor.empty() : tensor<14x14xf32>
+      %y = linalg.generic {indexing_maps = [#map, #map, #map, #map, #map], iterator_types = ["parallel", "parallel"]}
+          ins(%n, %s, %w, %e : tensor<14x14xf32>, tensor<14x14xf32>, tensor<14x14xf32>, tensor<14x14xf32>)
+          outs(%o : tensor<14x14xf32>) {
+      ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %z: f32):
+        %p = arith.addf %a, %b : f32
+        %q = arith.addf %c, %d : f32
+        %t = arith.addf %p, %q : f32
+        linalg.yield %t : f32
+      } -> tensor<14x14xf32>
+      %v = tensor.insert_slice %y into %u[1, 1] [14, 14] [1, 1] : tensor<14x14xf32> into tensor<16x16xf32>
+      scf.yield %v : tensor<16x16xf32>
+    }
+    return %r : tensor<16x16xf32>
+  }
+}
