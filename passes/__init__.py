@@ -13,12 +13,9 @@ from ipu_mlir.passes.host.skip_gaps import SkipGaps
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.bounded.pad_bounded_sizes import PadBoundedSizes
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
-from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
-from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.infer_sizes import InferSizes
 from ipu_mlir.passes.importing.legalize_types import LegalizeTypes
 from ipu_mlir.passes.importing.set_target import SetTarget
-from ipu_mlir.passes.importing.slice_pads import SlicePads
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
 from ipu_mlir.passes.importing.stablehlo.convert_callbacks import ConvertCallbacks
@@ -148,7 +145,6 @@ PASSES: tuple[type[Pass], ...] = (
     CheckSupersteps,
     ConvertCollectives,
     ConvertControlFlow,
-    ConvertGlobals,
     ConvertProgramCalls,
     CopyViews,
     ClampSlices,
@@ -166,7 +162,6 @@ PASSES: tuple[type[Pass], ...] = (
     ExpandScatters,
     ExpandSorts,
     ExpandTopK,
-    ExpandTmTensor,
     FillEmpties,
     FixLoopTypes,
     FoldCollectives,
@@ -233,7 +228,6 @@ PASSES: tuple[type[Pass], ...] = (
     SimplifyStablehlo,
     SinkMax,
     SinkVariables,
-    SlicePads,
     SpecializeShapes,
     SplitComplex,
     SplitFills,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import onnx
 from onnx.backend.test.loader import load_model_tests
-from onnx_node_tests import OUTCOMES, outcome
+from onnx_node_tests import OUTCOMES, outcome, short
 
 PAGE = Path(__file__).parents[1] / "docs" / "onnx-model-tests.md"
 KINDS = ("simple", "pytorch-converted", "pytorch-operator")
@@ -55,7 +55,7 @@ def page(results: dict[tuple[str, str], tuple[str, str]]) -> Iterator[str]:
     yield from ("", "| not imported | reason |", "|---|---|")
     for (_, name), (state, reason) in results.items():
         if state != "agree":
-            yield f"| {name} | {reason.partition(': error: ')[2][:110].replace('|', '/') or reason[:110]} |"
+            yield f"| {name} | {short(reason)} |"
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def _ipu_run(argv: Sequence[str]) -> int:
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}
     started = time.perf_counter()
     with _profiles_of_failures(arguments):
-        executable = _sized(_compiled(arguments), arrays)
+        executable = _sized(_compiled(arguments, arrays), arrays)
     compiled = time.perf_counter() - started
     if arguments.no_run:
         if arguments.time:
@@ -177,16 +177,17 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
     return program.specialized(arguments_of(arrays))
 
 
-def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
+def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") -> "Executable | DynamicExecutable":
     from ipu_mlir.compilation.compiler import compile_module
     from ipu_mlir.compilation.lowering import plan_lowering
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
     from ipu_mlir.passes.plugins import planner_named
+    from ipu_mlir.tools.npz import arguments_of
     from ipu_mlir.tools.program_files import read_program
 
-    module = read_module(read_program(arguments.file))
+    module = read_module(read_program(arguments.file, arguments_of(arrays)))
     target = machine(
         arguments,
         module_target(module.operation),

@@ -92,8 +92,3 @@ def execution_engine() -> Any:
         ImportError: the wheel has none.
     """
     return importlib.import_module(f"{PROVIDER}.execution_engine").ExecutionEngine
-
-
-def extra(importer: str) -> ModuleType:
-    """A Python module of the wheel that imports models, and needs the package of their framework."""
-    return importlib.import_module(f"{PROVIDER}.extras.{importer}")

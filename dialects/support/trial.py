@@ -10,8 +10,6 @@ from collections.abc import Callable
 _SIZES = "/proc/self/statm"
 _DONE = b"\0done"
 _TIMES_REAL = 10
-_seconds = 0
-"""Of processor time for a step of the action, in the copy that does it; 0 in every other process."""
 _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
@@ -22,8 +20,7 @@ def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tu
     needs no other thread: MLIR's code runs with the interpreter's lock held, so no thread is inside of it now.
 
     Args:
-        seconds: of processor time, after which the copy ends, or of ten times as much real time; both begin again
-            when the action calls ``step_is_done``.
+        seconds: of processor time, after which the copy ends, or of ten times as much real time.
         most_more_bytes: of memory beyond what this process has.
     """
     if not hasattr(os, "fork"):
@@ -58,13 +55,6 @@ def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tu
     return "it fails", b""
 
 
-def step_is_done() -> None:
-    """Let the time of the next step of an action begin; nothing in a process that does not try one."""
-    if _seconds:
-        signal.setitimer(signal.ITIMER_PROF, _seconds)
-        signal.alarm(_TIMES_REAL * _seconds)
-
-
 def _status_of(child: int) -> int:
     """Its exit status, negative for a signal; 1 if the system keeps none because the program around us wants none."""
     try:
@@ -75,13 +65,12 @@ def _status_of(child: int) -> int:
 
 def _do(action: Callable[[], bytes], writing: int, seconds: int, most_more_bytes: int) -> None:
     """The life of the copy."""
-    global _seconds
     try:
         faulthandler.disable()
         for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        _seconds = seconds
-        step_is_done()
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(_TIMES_REAL * seconds)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         _limit_memory(most_more_bytes)
         with os.fdopen(writing, "wb") as pipe:

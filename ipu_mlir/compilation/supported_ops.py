@@ -10,7 +10,7 @@ _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "lina
 _INSTEAD_OF_DIALECT = {
     "cf": "write control flow with scf",
     "chlo": "run ipu-import-stablehlo first",
-    "onnx": "export the model to linalg on tensors with torch-mlir or onnx-mlir first",
+    "onnx": "compile the ONNX model itself, or bring it to linalg on tensors with onnx-mlir first",
     "stablehlo": "run ipu-import-stablehlo first",
     "torch": "lower it to linalg on tensors with torch-mlir first",
     "tosa": "run tosa-to-linalg-named, tosa-to-linalg, tosa-to-arith and tosa-to-tensor first",

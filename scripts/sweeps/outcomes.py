@@ -193,7 +193,6 @@ def _reasons(by_function: Mapping[tuple[str, str], list[tuple[str, str]]]) -> li
 _GROUPS = (
     ("complex", "complex numbers"),
     ("lapack", "calls of LAPACK"),
-    ("ml_program", "numbers drawn from a state that is not in the program"),
     ("state that is not in the program", "numbers drawn from a state that is not in the program"),
     ("sizes are not all known", "sizes that depend on data"),
     ("depends on data", "sizes that depend on data"),

@@ -1,39 +1,26 @@
 """Ops that draw random numbers, by keys of one generator that is a variable of the program; not those PyTorch draws."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from ipu_mlir.frontends.aten.rules import Made, rule
+from ipu_mlir.frontends.support import drawing
 from ipu_mlir.programs import random_numbers as random
 from ipu_mlir.programs.session import Session
 
-STATE = "global_seed"
-"""The variable of the program that holds the key of the next draw."""
-
-_GENERATOR = random.Generator(0, STATE)
 _MOST_AS_FLOAT = 1 << 24
 
 
 def draw_anew(session: Session) -> None:
     """Let the next run draw by a seed of PyTorch's generator, so that ``torch.manual_seed`` decides."""
-    if STATE in session:
-        session[STATE] = random.key(int(torch.randint(2**62, ())))
-
-
-def _uniform(shape: Sequence[int], dtype: Any = np.float32) -> Any:
-    return random.uniform(_GENERATOR.next_key(), tuple(shape), dtype=dtype)
-
-
-def _above_zero(shape: Sequence[int], dtype: Any = np.float32) -> Any:
-    """Uniform numbers above 0 and up to 1, which have a logarithm."""
-    return 1 - _uniform(shape, dtype)
+    if drawing.STATE in session:
+        session[drawing.STATE] = random.key(int(torch.randint(2**62, ())))
 
 
 def _normal(made: Made) -> Any:
-    draw = lambda dtype: random.normal(_GENERATOR.next_key(), made.shape, dtype=dtype)  # noqa: E731
+    draw = lambda dtype: drawing.normal(made.shape, dtype)  # noqa: E731
     if made.dtype.kind != "c":
         return draw(made.dtype)
     part = np.dtype(f"f{made.dtype.itemsize // 2}")
@@ -44,13 +31,13 @@ def _normal(made: Made) -> Any:
 def _rand(*_: Any, made: Made, **__: Any) -> Any:
     if made.dtype.kind == "c":
         part = np.dtype(f"f{made.dtype.itemsize // 2}")
-        return _uniform(made.shape, part) + 1j * _uniform(made.shape, part)
-    return _uniform(made.shape, made.dtype)
+        return drawing.uniform(made.shape, part) + 1j * drawing.uniform(made.shape, part)
+    return drawing.uniform(made.shape, made.dtype)
 
 
 @rule("uniform.default")
 def _between(x: Any, low: float = 0.0, high: float = 1.0, *, made: Made, **_: Any) -> Any:
-    return _uniform(made.shape, made.dtype) * (high - low) + low
+    return drawing.uniform(made.shape, made.dtype) * (high - low) + low
 
 
 @rule("randn.default", "randn.generator", "randn_like.default", "randn_like.generator")
@@ -75,27 +62,27 @@ def _log_normal(x: Any, mean: float = 1.0, std: float = 2.0, *, made: Made, **_:
 
 @rule("exponential.default")
 def _exponential(x: Any, rate: float = 1.0, *, made: Made, **_: Any) -> Any:
-    return -np.log(_above_zero(made.shape, made.dtype)) / rate
+    return -np.log(drawing.above_zero(made.shape, made.dtype)) / rate
 
 
 @rule("cauchy.default")
 def _cauchy(x: Any, median: float = 0.0, width: float = 1.0, *, made: Made, **_: Any) -> Any:
-    return median + width * np.tan(np.pi * (_uniform(made.shape, made.dtype) - 0.5))
+    return median + width * np.tan(np.pi * (drawing.uniform(made.shape, made.dtype) - 0.5))
 
 
 @rule("geometric.default")
 def _geometric(x: Any, probability: float, *, made: Made, **_: Any) -> Any:
-    return np.maximum(1, np.ceil(np.log(_above_zero(made.shape)) / float(np.log1p(-probability))))
+    return np.maximum(1, np.ceil(np.log(drawing.above_zero(made.shape)) / float(np.log1p(-probability))))
 
 
 @rule("bernoulli.default")
 def _bernoulli(probability: Any, *, made: Made, **_: Any) -> Any:
-    return _uniform(made.shape) < probability
+    return drawing.uniform(made.shape) < probability
 
 
 @rule("bernoulli.p", "bernoulli.Tensor")
 def _bernoulli_like(x: Any, probability: Any = 0.5, *, made: Made, **_: Any) -> Any:
-    return _uniform(made.shape) < probability
+    return drawing.uniform(made.shape) < probability
 
 
 @rule("randint.default", "randint.generator")
@@ -120,23 +107,22 @@ def _from_low_like(x: Any, low: int, high: int, *, made: Made, **_: Any) -> Any:
 
 def _integers(low: int, high: int, shape: tuple[int, ...]) -> Any:
     if high - low <= _MOST_AS_FLOAT:
-        return random.integers(_GENERATOR.next_key(), low, high, shape)
-    upper, lower = (random.bits(_GENERATOR.next_key(), shape).astype(np.int64) for _ in range(2))
+        return random.integers(drawing.next_key(), low, high, shape)
+    upper, lower = (random.bits(drawing.next_key(), shape).astype(np.int64) for _ in range(2))
     return ((upper << 32 | lower & 0xFFFFFFFF) & (1 << 63) - 1) % (high - low) + low
 
 
 @rule("randperm.default", "randperm.generator")
 def _permutation(count: int, *_: Any, **__: Any) -> Any:
-    return np.argsort(random.bits(_GENERATOR.next_key(), count))
+    return np.argsort(random.bits(drawing.next_key(), count))
 
 
 @rule("multinomial.default")
 def _drawn_from(weights: Any, count: int, replacement: bool = False, **_: Any) -> Any:
     """Indices by their weights: where waiting times that are exponential end first; with replacement each is new."""
-    shape = (*weights.shape[:-1], count, weights.shape[-1]) if replacement else weights.shape
-    weights = np.broadcast_to(weights[..., None, :] if replacement else weights, shape).astype(np.float32)
-    times = np.where(weights > 0, -np.log(_above_zero(shape)) / weights, np.float32(np.inf))
-    return np.argmin(times, -1) if replacement else np.argsort(times, -1)[..., :count]
+    if replacement:
+        return drawing.categories(weights, count)
+    return np.argsort(drawing.waiting_times(weights.astype(np.float32)), -1)[..., :count]
 
 
 @rule("rrelu_with_noise_functional.default")

@@ -4,9 +4,13 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from ipu_mlir.frontends.of_onnx import (
-    body_rules,
+    array_rules,
+    control_rules,
     ml_rules,
+    older_rules,
+    random_rules,
     recurrent_rules,
+    reduction_rules,
     rules,
     sampling_rules,
     sequence_rules,
@@ -31,5 +35,8 @@ def rules_of(module: ModuleType) -> Iterator[OnnxRule]:
         yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OnnxRule))
 
 
-_MODULES = (rules, body_rules, ml_rules, recurrent_rules, sampling_rules, sequence_rules, window_rules)
+_MODULES = (
+    *(array_rules, control_rules, ml_rules, older_rules, random_rules, recurrent_rules, reduction_rules, rules),
+    *(sampling_rules, sequence_rules, window_rules),
+)
 RULES = by_op(each for module in _MODULES for each in rules_of(module))

@@ -4,6 +4,7 @@ What is known before a run (sizes, sequences, text) the evaluator computes as it
 through the same code of NumPy, or a rule of ours where that writes in place or asks for values.
 """
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,18 +17,20 @@ from onnx.reference.op_run import OpRun
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.frontends.of_onnx.folding import DRAWING
+from ipu_mlir.frontends.of_onnx.control_rules import is_traced
 from ipu_mlir.frontends.of_onnx.library import RULES
 from ipu_mlir.frontends.of_onnx.narrow import held, holder, narrow_values
+from ipu_mlir.frontends.of_onnx.rules import OnnxRule
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.surface.tensor import Tensor
 from ipu_mlir.tracing.user_places import Place
 
 _LOCK = threading.Lock()
-_BY_VALUES = frozenset(("TfIdfVectorizer",))
-"""Ops whose definition looks up elements in tables, where it would find none that are traced."""
+_OF_EVALUATOR = re.compile(r"^\S+\.py:\d+: ")
+"""The place that a trace says, which is no line of the user's."""
+_NEWEST = onnx.defs.onnx_opset_version()
 
 
 def traced(model: onnx.ModelProto, name: str) -> ir.Module:
@@ -47,9 +50,9 @@ def traced(model: onnx.ModelProto, name: str) -> ir.Module:
         trace.finish(values)
     except CompileError:
         raise
-    except Exception as error:  # of any kind: what an evaluator does with values that it lacks
-        reason = " ".join(str(error.__cause__ or error).split())[:300]
-        raise CompileError(f"{name}: ONNX's reference implementation cannot be traced: {reason}") from error
+    except Exception as error:  # of any kind: what an evaluator does with ops and values that it lacks
+        reason = " ".join(str(error).split())[:400]
+        raise CompileError(f"{name}: the ONNX model cannot be imported: {reason}") from error
     return trace.module
 
 
@@ -77,17 +80,37 @@ class _Evaluator(ReferenceEvaluator):
     """The evaluator with rules of ours for what is traced; functions and bodies have one of the kind, too."""
 
     def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
-        if node.op_type in DRAWING:
-            raise CompileError(f"{node.op_type} draws random numbers, which would be the same in each run")
-        made = super()._load_impl(node, input_types)
         rule = RULES.get((node.domain, node.op_type))
+        try:
+            made = super()._load_impl(node, input_types)
+        except Exception as error:  # of any kind: what an evaluator does with ops that it lacks
+            if rule is None:
+                known = (
+                    f"opset {self.opsets_.get(node.domain, 'none')} of domain '{node.domain}' has no op of this name"
+                )
+                raise _OfNode(
+                    f"{_shown(node)}: {known} with a definition; let a function of the model say it"
+                ) from error
+            made = _Undefined
+        if rule is not None and rule.always and any(each.HasField("g") for each in node.attribute):
+            made = _Undefined  # the definition of a scan refuses some before it runs
         if rule is None and not isinstance(made, type):
             return made
         narrow = narrow_values(getattr(self.proto_, "graph", self.proto_))
         return _of_traced(made, rule, narrow) if isinstance(made, type) else made
 
 
-def _of_traced(kind: type, rule: Any, narrow: Mapping[str, np.dtype[Any]]) -> type:
+class _Undefined(OpRun):
+    """An op that has a rule of ours alone."""
+
+    def need_context(self) -> bool:
+        return self.has_subgraph
+
+    def _run(self, *args: Any, **_: Any) -> Any:
+        raise NotImplementedError("it has no definition for inputs that are known")
+
+
+def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[Any]]) -> type:
     """An implementation that goes by ``rule`` where an input is traced, and else as it is.
 
     Args:
@@ -95,32 +118,48 @@ def _of_traced(kind: type, rule: Any, narrow: Mapping[str, np.dtype[Any]]) -> ty
     """
 
     def run(self: Any, *args: Any, **options: Any) -> Any:
-        if not any(isinstance(each, Symbol) for each in _flat(args)):
-            return kind.run(self, *args, **options)  # type: ignore[attr-defined]
+        def definition(*given: Any) -> Any:
+            return kind.run(self, *given, **options)  # type: ignore[attr-defined]
+
+        if not (is_traced(args) or (rule is not None and rule.always)):
+            return definition(*args)
         attributes = {each: getattr(self, each) for each in self.attributes_names_}
         attributes.update(options.get("linked_attributes") or {})
         attributes |= {"context": options["context"]} if options.get("context") else {}
-        attributes["outputs"] = len(self.onnx_node.output)
+        attributes["outputs"] = max((n for n, name in enumerate(self.onnx_node.output, 1) if name), default=0)
+        attributes["opset"] = self.run_params["opsets"].get(self.onnx_node.domain) or _NEWEST
         attributes["types"] = [narrow.get(name) for name in self.onnx_node.input]
-        place = Place(f"<{self.onnx_node.op_type}>", 0, 0)
-        owner = next(each for each in _flat(args) if isinstance(each, Symbol)).program
-        with owner.at(self.onnx_node.name, place):
-            if self.onnx_node.op_type in _BY_VALUES:
-                raise TypeError(f"{self.onnx_node.op_type} looks elements up in a table")
-            found = NotImplemented if rule is None else rule(*map(_as_array, args), **attributes)
+        attributes["definition"] = definition
+        trace = current_trace()
+        assert trace is not None, "an evaluator of traced values runs in their trace"
+        with trace.at(self.onnx_node.name, Place(f"<{self.onnx_node.op_type}>", 0, 0)), _named(self.onnx_node):
+            given = [_as_array(each) for each in args]
+            found = NotImplemented if rule is None else rule(*given, **attributes)
             if found is NotImplemented:
-                return kind.run(self, *map(_as_array, args), **options)  # type: ignore[attr-defined]
+                return definition(*given)
         return found if isinstance(found, tuple) else (found,)
 
     return type(kind.__name__, (kind,), {"run": run})
 
 
-def _flat(values: Any) -> Iterator[Any]:
-    for each in values:
-        if isinstance(each, list | tuple):
-            yield from _flat(each)
-        else:
-            yield each
+@contextmanager
+def _named(node: onnx.NodeProto) -> Iterator[None]:
+    """What goes wrong within the block says the node, the innermost one of several."""
+    try:
+        yield
+    except _OfNode:
+        raise
+    except Exception as error:  # of any kind: what an evaluator does with values that it lacks
+        reason = _OF_EVALUATOR.sub("", " ".join(str(error.__cause__ or error).split()))[:300] or type(error).__name__
+        raise _OfNode(f"{_shown(node)}: {reason}") from error
+
+
+def _shown(node: onnx.NodeProto) -> str:
+    return f"{node.op_type} '{node.name or ', '.join(node.output)}'"
+
+
+class _OfNode(Exception):
+    """Why a node cannot be imported."""
 
 
 def _as_array(value: Any) -> Any:
@@ -133,7 +172,7 @@ def _results_may_be_traced() -> Iterator[None]:
     before = OpRun._check_and_fix_outputs
 
     def check(self: Any, results: Any) -> Any:
-        if not any(isinstance(each, Symbol) for each in results or ()):
+        if not is_traced(results or ()):
             return before(self, results)
         return tuple(np.asarray(each) if isinstance(each, np.generic) else each for each in results)
 

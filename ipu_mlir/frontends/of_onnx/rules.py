@@ -16,22 +16,26 @@ _LEAST = np.float32(-np.inf)
 class OnnxRule:
     """A function that takes the inputs of ops in order, and attributes by name, with ONNX's defaults.
 
-    Beside the attributes it gets ``outputs``, how many results the node names, and ``types``, of each input its type
-    if it is one of 2 or 4 bits. It gives the result, a tuple of several, or ``NotImplemented`` where ONNX's reference
-    implementation can be traced itself.
+    Beside the attributes it gets ``outputs``, how many results the node names, ``types``, of each input its type if it
+    is one of 2 or 4 bits, ``opset``, the version of its domain, and ``definition``, ONNX's reference implementation as
+    a function of the inputs. It gives the result, a tuple of several, or ``NotImplemented`` where that can be traced.
+
+    Attributes:
+        always: it is asked where all inputs are known, too.
     """
 
     names: tuple[str, ...]
     domain: str
     function: Callable[..., Any]
+    always: bool = False
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.function(*args, **options)
 
 
-def rule(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], OnnxRule]:
+def rule(*names: str, domain: str = "", always: bool = False) -> Callable[[Callable[..., Any]], OnnxRule]:
     """Make a function the rule of ops."""
-    return lambda function: OnnxRule(names, domain, function)
+    return lambda function: OnnxRule(names, domain, function, always)
 
 
 @rule("NegativeLogLikelihoodLoss")
@@ -60,14 +64,6 @@ def _negative_log_likelihood(
 def _softmax_cross_entropy(x: Any, target: Any, weight: Any = None, **settings: Any) -> Any:
     logarithms = log_softmax(x, 1)
     return _negative_log_likelihood(logarithms, target, weight, **settings), logarithms
-
-
-@rule("Dropout")
-def _dropout(x: Any, ratio: Any = 0.5, training: Any = False, **_: Any) -> Any:
-    """Outside of training nothing is dropped, and the mask is true everywhere."""
-    if bool(np.all(training)) and float(np.max(ratio)) > 0:
-        raise TypeError("Dropout in training draws random numbers")
-    return x, x == x if x.dtype.kind not in "fV" else (x == x) | True
 
 
 @rule("BitCast")

@@ -46,6 +46,14 @@ def _resize(
     return x.astype(dtype)
 
 
+@rule("Upsample")
+def _upsample(x: Any, scales: Any = None, *, mode: Any = "nearest", **more: Any) -> Any:
+    """As resizing, by factors that are an attribute before opset 9."""
+    scales = more.get("scales") if scales is None else scales
+    modes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return _resize(x, None, np.asarray(known("Upsample", scales)), mode=mode, **modes)
+
+
 def _factors(sizes: Sequence[int], scales: Any, wanted: Any, policy: str) -> tuple[list[float], list[int]]:
     """By dimension, the factor and the size that it makes."""
     if wanted is None:
@@ -112,13 +120,15 @@ def _grid_sample(
 def _roi_align(
     x: Any, regions: Any, batches: Any, *, output_height: int | None = 1, output_width: int | None = 1,
     sampling_ratio: int | None = 0, spatial_scale: float | None = 1.0, mode: Any = "avg",
-    coordinate_transformation_mode: Any = "half_pixel", **_: Any,
+    coordinate_transformation_mode: Any = None, opset: int, **_: Any,
 ) -> Any:  # fmt: skip
     """The mean, or the largest share, of samples in each cell of a region."""
     if not sampling_ratio:
         raise TypeError("RoiAlign without a sampling_ratio takes as many samples as the regions' sizes say")
     x, regions = traced_like(x, regions, batches), traced_like(regions, x)
-    is_half = text(coordinate_transformation_mode) == "half_pixel"
+    is_half = (
+        text(coordinate_transformation_mode or ("half_pixel" if opset > 15 else "output_half_pixel")) == "half_pixel"
+    )
     ends = regions * np.float32(spatial_scale or 1.0) - np.float32(0.5 if is_half else 0)
     cells = output_height or 1, output_width or 1
     grid = (len(regions), *(each * sampling_ratio for each in cells))

@@ -8,8 +8,6 @@ from onnx.helper import tensor_dtype_to_np_dtype
 from ipu_mlir.frontends.of_onnx.narrow import is_narrow, narrowed
 from ipu_mlir.frontends.of_onnx.rules import known, rule, traced_like
 from ipu_mlir.frontends.of_onnx.window_rules import text
-from ipu_mlir.frontends.support.activations import log_softmax
-from ipu_mlir.tracing.control.branches import cond
 from ipu_mlir.tracing.elementwise import apply_unary_float
 from ipu_mlir.tracing.functions.orders import argtop
 
@@ -17,11 +15,6 @@ from ipu_mlir.tracing.functions.orders import argtop
 @rule("Erf")
 def _erf(x: Any, **_: Any) -> Any:
     return apply_unary_float("erf", x)
-
-
-@rule("LogSoftmax")
-def _log_softmax(x: Any, *, axis: int | None = -1, **_: Any) -> Any:
-    return log_softmax(x, -1 if axis is None else axis)
 
 
 @rule("Gather")
@@ -112,13 +105,3 @@ def _linear_attention(
         read.append(np.einsum("bhd,bhdm->bhm", q[:, :, token], shared) * np.float32(factor))
     found = np.reshape(np.moveaxis(np.stack(read, axis=2), 1, 2), (batch, length, -1))
     return found.astype(dtype), state.astype(dtype if past is None else past.dtype)
-
-
-@rule("If")
-def _if(condition: Any, *, then_branch: Any, else_branch: Any, context: Any = None, **_: Any) -> Any:
-    """The results of one of two bodies, of one form."""
-
-    def body(branch: Any) -> Any:
-        return lambda: tuple(traced_like(each, condition) for each in branch.run(None, dict(context or {})))
-
-    return tuple(cond(np.reshape(condition, ()), body(then_branch), body(else_branch)))

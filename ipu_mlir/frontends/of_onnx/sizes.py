@@ -20,10 +20,13 @@ _DECIDING: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("Squeeze", "Tile", "TopK", "Unsqueeze"), (1,)),
     "AffineGrid": (1,),
     "Col2Im": (1, 2),
+    "Compress": (1,),
     "CumProd": (1,),
     "CumSum": (1,),
     "DFT": (1, 2),
+    "Dropout": (1, 2),
     "MaxUnpool": (2,),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
     "Pad": (1, 3),
     "Range": (0, 1, 2),
     "Resize": (1, 2, 3),
@@ -36,27 +39,30 @@ _DECIDING: dict[str, tuple[int, ...]] = {
 """By op, the operands whose values say how large results are, or parts on the way to them."""
 _ONLY_SIZES = frozenset(("Shape", "Size"))
 _INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
+_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 
 
 def deciding_inputs(model: onnx.ModelProto) -> list[str]:
-    """Names of the inputs of rank 1 at most that sizes depend on: integers, and factors that an op itself takes."""
+    """Names of inputs of rank 1 at most that sizes depend on: integers, single floats, and what an op itself takes."""
     weights = {each.name for each in model.graph.initializer}
-    made_by = {name: node for node in model.graph.node for name in node.output}
+    nodes = list(_nodes(model.graph))
+    made_by = {name: node for node in nodes for name in node.output}
     seen: set[str] = set()
-    pending = list(_deciding_values(model.graph))
+    pending = [name for node in nodes for name in _deciding_values(node)]
     operands = frozenset(pending)
     while pending:
         name = pending.pop()
         node = made_by.get(name)
         if name not in seen and node is not None and node.op_type not in _ONLY_SIZES:
             pending += node.input
+            pending += (each.name for attribute in node.attribute for each in attribute.g.output)
         seen.add(name)
     types = {each.name: each.type.tensor_type for each in model.graph.input if each.name not in weights}
     return [
         name
         for name, kind in types.items()
-        if name in seen and (kind.elem_type in _INTEGERS or name in operands)
-        if kind.HasField("shape") and len(kind.shape.dim) <= 1
+        if name in seen and kind.HasField("shape") and len(kind.shape.dim) <= 1
+        if kind.elem_type in (_INTEGERS if kind.shape.dim else _INTEGERS + _FLOATS) or name in operands
     ]
 
 
@@ -85,10 +91,8 @@ def named_sizes(
         kind = inputs[name].type.tensor_type
         if not kind.HasField("shape"):
             continue
-        expected = [
-            each.dim_param or (each.dim_value if each.HasField("dim_value") else "?") for each in kind.shape.dim
-        ]
-        text = f"input {name} has shape {list(shape)}, the model says [{', '.join(map(str, expected))}]"
+        expected = _said(inputs[name])
+        text = f"input {name} has shape {list(shape)}, the model says [{sizes_as_text(inputs[name])}]"
         if len(expected) != len(shape):
             raise RunError(text)
         for size, wanted in zip(shape, expected, strict=True):
@@ -99,6 +103,17 @@ def named_sizes(
                 if before != size:
                     raise RunError(f"{text}, and {wanted} is {before} in input {where}")
                 yield name, wanted, size
+
+
+def _said(value: onnx.ValueInfoProto) -> list[int | str]:
+    """The sizes that a model says, or names for them."""
+    shape = value.type.tensor_type.shape
+    return [each.dim_param or (each.dim_value if each.HasField("dim_value") else "?") for each in shape.dim]
+
+
+def sizes_as_text(value: onnx.ValueInfoProto) -> str:
+    """As the model has them, such as ``batch, 3``."""
+    return ", ".join(map(str, _said(value)))
 
 
 def with_sizes(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) -> onnx.ModelProto:
@@ -115,7 +130,11 @@ def with_sizes(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) ->
     except RunError as error:
         raise CompileError(str(error)) from error
     for name, shape in shapes.items():
-        for dimension, size in zip(inputs[name].type.tensor_type.shape.dim, shape, strict=False):
+        kind = inputs[name].type.tensor_type
+        if not kind.HasField("shape"):
+            kind.shape.dim.extend(onnx.TensorShapeProto.Dimension() for _ in shape)
+            kind.shape.SetInParent()
+        for dimension, size in zip(kind.shape.dim, shape, strict=True):
             dimension.dim_value = size
     for value in (*copy.graph.input, *copy.graph.output, *copy.graph.value_info):
         for dimension in value.type.tensor_type.shape.dim:
@@ -124,6 +143,19 @@ def with_sizes(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) ->
     return copy
 
 
-def _deciding_values(graph: onnx.GraphProto) -> Iterator[str]:
+def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Those of ``graph`` and inside of them."""
     for node in graph.node:
-        yield from (node.input[at] for at in _DECIDING.get(node.op_type, ()) if at < len(node.input))
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _nodes(attribute.g)
+
+
+def _deciding_values(node: onnx.NodeProto) -> Iterator[str]:
+    places = _DECIDING.get(node.op_type, ())
+    if node.op_type == "Loop":
+        (body,) = (each.g for each in node.attribute if each.name == "body")
+        has_rows = len(body.output) - 1 > len(node.input) - 2
+        places = (0, 1) if has_rows else ()
+    yield from (node.input[at] for at in places if at < len(node.input))

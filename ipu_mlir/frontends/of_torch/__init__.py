@@ -1,1 +1,1 @@
-"""PyTorch through torch-mlir: calls, constants, decompositions, and the way to linalg."""
+"""PyTorch: calls, and the constants of graphs."""

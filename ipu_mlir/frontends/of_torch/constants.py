@@ -1,9 +1,4 @@
-"""Weights, other constants and the state of a PyTorch graph: importers see arguments in their place.
-
-Folders of torch-mlir compute some ops on constants wrongly: ``torch.ones(6) == 1`` is false for them, and ``x + -3`` is
-2 to the 64 if ``x`` is a constant. On arguments there is nothing to fold; ``ipu-fold-constants`` computes what can be
-known, with the bits that a run gives. Weights need not go through torch-mlir either.
-"""
+"""Weights, other constants and the state of a PyTorch graph, as arguments of it that stand last."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ipu_mlir.dialects.support.trial import step_is_done, tried
+from ipu_mlir.dialects.support.trial import tried
 
 _MEBIBYTE = 1 << 20
 
@@ -51,18 +51,6 @@ def test_an_exception_is_an_ending() -> None:
 def test_how_it_ends_is_said(action, said, capfd) -> None:
     assert tried(action, 1, 64 * _MEBIBYTE) == (said, b"")
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_time_of_a_step_begins_again() -> None:
-    def steps() -> bytes:
-        for _ in range(3):
-            _compute(0.5)
-            step_is_done()
-        return b"done"
-
-    assert tried(steps, 1, 64 * _MEBIBYTE) == ("", b"done")
-    step_is_done()
-    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
 
 
 def test_the_memory_of_a_child_is_limited() -> None:

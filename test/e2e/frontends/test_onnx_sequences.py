@@ -128,5 +128,14 @@ def test_a_split_of_unknown_sizes_is_refused():
     length = helper.make_node("SequenceLength", ["q"], ["y"])
     whole = model([node, length], {"x": X}, (7, []))
     whole.graph.input.append(helper.make_tensor_value_info("n", 7, []))
-    with pytest.raises(ipu.CompileError, match="SplitToSequence: torch-mlir makes a sequence of another length"):
+    with pytest.raises(ipu.CompileError, match=r"SplitToSequence 'q'.*sizes may depend on n: give the values in args"):
+        ipu.compile(whole, target=TARGET)
+    assert ipu.compile(whole, kwargs={"n": np.array(4)}, target=TARGET)(X, np.array(4)) == 2
+
+
+def test_a_sequence_is_no_result():
+    node, constants, _ = split("equal")
+    whole = model([node], {"x": X}, (1, None), constants)
+    whole.graph.output[0].CopyFrom(helper.make_tensor_sequence_value_info("q", 1, None))
+    with pytest.raises(ipu.CompileError, match="q is no tensor; a program takes and gives tensors"):
         ipu.compile(whole, target=TARGET)
