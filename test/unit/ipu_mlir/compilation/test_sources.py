@@ -66,7 +66,7 @@ BAD = [
     ("missing.mlir", "missing.mlir: error: cannot read the file: No such file"),
     ("func.func @main( {\n}", "<text>:1:17: error: expected non-function type"),
     (TEXT.replace("addf %x, %x :", "addf %x, %y :"), "<text>:3:23: error: use of undeclared SSA value name"),
-    (TEXT.replace("arith.addf", "onnx.Add"), "<text>:3:8: error: Dialect `onnx'.*export the model"),
+    (TEXT.replace("arith.addf", "onnx.Add"), "<text>:3:8: error: Dialect `onnx'.*compile the ONNX model itself"),
     (TEXT.encode() + b"\xff", "neither MLIR text nor bytecode"),
     (
         3,

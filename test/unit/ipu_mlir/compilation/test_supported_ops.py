@@ -37,7 +37,7 @@ def test_all_unknown_ops_are_listed_with_their_lines():
     first, second, third = lines_of(UNREGISTERED)
     assert first.startswith("<text>:3:8: error: 'acme.fast' is not supported; programs are made of arith, ")
     assert second.startswith("<text>:4:8: error: 'acme.faster' is not supported")
-    assert third.startswith("<text>:5:8: error: 'onnx.Relu' is not supported; export the model")
+    assert third.startswith("<text>:5:8: error: 'onnx.Relu' is not supported; compile the ONNX model itself")
 
 
 def test_all_ops_that_cannot_be_compiled_are_listed_with_a_way_out():
