@@ -1,6 +1,7 @@
 """Partial results and their combination, as the one reduction that they are halves of."""
 
 from dataclasses import dataclass
+from functools import cmp_to_key
 
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loads_in, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op
@@ -14,10 +15,10 @@ from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, marked_b
 
 @dataclass(frozen=True)
 class Halves:
-    """``partial`` adds to memory that ``fill`` has filled, and ``combination`` is all that reads it."""
+    """``partials`` add in turn to memory that ``fill`` has filled, and ``combination`` is all that reads it."""
 
     fill: ir.Operation
-    partial: ir.Operation
+    partials: list[ir.Operation]
     combination: ir.Operation
 
 
@@ -31,18 +32,22 @@ def halves_of(combination: ir.Operation, writes: MemoryWrites) -> Halves | None:
         return None
     users = [use.owner.operation for use in memory.uses]
     fill = next((user for user in users if user.name == "linalg.fill"), None)
-    partial = next((user for user in users if PARTIALS in user.attributes), None)
-    if len(users) != 3 or fill is None or partial is None or not fill.block == partial.block == combination.block:
+    partials = [user for user in users if PARTIALS in user.attributes]
+    if fill is None or not partials or len(users) != len(partials) + 2:
         return None
-    if partial.attributes[PARTIALS] != combination.attributes[COMBINES]:
-        return None
-    if not _start_together(fill, partial, combination):
-        return None
-    if not (fill.is_before_in_block(partial) and partial.is_before_in_block(combination)):
-        return None
-    if any(writes.between(value, partial, combination) for value in buffers_read(partial)):
-        return None
-    return Halves(fill, partial, combination)
+    for partial in partials:
+        if not fill.block == partial.block == combination.block:
+            return None
+        if partial.attributes[PARTIALS] != combination.attributes[COMBINES]:
+            return None
+        if not _start_together(fill, partial, combination):
+            return None
+        if not (fill.is_before_in_block(partial) and partial.is_before_in_block(combination)):
+            return None
+        if any(writes.between(value, partial, combination) for value in buffers_read(partial)):
+            return None
+    in_order = sorted(partials, key=cmp_to_key(lambda one, other: -1 if one.is_before_in_block(other) else 1))
+    return Halves(fill, in_order, combination)
 
 
 def buffers_read(op: ir.Operation) -> list[ir.Value]:
@@ -63,21 +68,27 @@ def _start_together(fill: ir.Operation, partial: ir.Operation, combination: ir.O
     return start.operation.attributes["value"] == neutral(first, result.type.element_type)
 
 
-def unite(halves: Halves, writes: MemoryWrites) -> ir.Operation:
-    """Put the whole reduction where the second half stands."""
-    fill, partial, combination = halves.fill, halves.partial, halves.combination
+def unite(halves: Halves, writes: MemoryWrites) -> list[ir.Operation]:
+    """Put the whole reductions, one for each op that left partial results, where the second half stands."""
+    combination = halves.combination
+    memory, out = combination.operands
+    whole = [_whole(partial, combination) for partial in halves.partials]
+    writes.replace_writer(out, combination, whole)
+    writes.forget(memory)
+    for op in (combination, *halves.partials, halves.fill, memory.owner.operation):
+        op.erase()
+    return whole
+
+
+def _whole(partial: ir.Operation, combination: ir.Operation) -> ir.Operation:
+    """What ``partial`` leaves partial results of, added to the result of ``combination`` in front of it."""
     nest, maps, blocks = loop_nest(partial), indexing_maps(partial), marked_blocks(partial, PARTIALS)
     assert nest is not None and maps is not None and blocks is not None, "the marks are true"
     maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, list(maps[-1].results)[len(blocks) :])
     reduced = {block.loop for block in blocks}
     parallel = [was and loop not in reduced for loop, was in enumerate(nest.parallel)]
-    *inputs, memory = partial.operands
-    out = combination.operands[1]
+    inputs, out = list(partial.operands)[:-1], combination.operands[1]
     with ir.InsertionPoint(combination), combination.location:
         whole = bodiless_generic(inputs, [out], maps, parallel, marks_of(partial, PARTIALS))
     partial.regions[0].blocks[0].append_to(whole.regions[0])
-    writes.replace_writer(out, combination, whole)
-    writes.forget(memory)
-    for op in (combination, partial, fill, memory.owner.operation):
-        op.erase()
     return whole

@@ -77,10 +77,11 @@ class MemoryWrites:
         self._same[number] = self._memory(source)
         del self._numbers[copy]
 
-    def replace_writer(self, value: ir.Value, old: ir.Operation, new: ir.Operation) -> None:
-        """``new`` stands where ``old`` stood, which goes away, and writes to ``value`` in its place."""
+    def replace_writer(self, value: ir.Value, old: ir.Operation, new: Iterable[ir.Operation]) -> None:
+        """All of ``new`` stand where ``old`` stood, which goes away, and write to ``value`` in its place."""
         writers = self._changed_writers(value)
-        writers[[op for op, _ in writers].index(old)] = (new, value)
+        at = [op for op, _ in writers].index(old)
+        writers[at : at + 1] = [(op, value) for op in new]
 
     def erase_writer(self, value: ir.Value, old: ir.Operation) -> None:
         """``old``, which wrote to ``value``, goes away."""

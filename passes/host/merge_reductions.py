@@ -52,9 +52,8 @@ def _united(marked: list[ir.Operation], writes: MemoryWrites) -> list[ir.Operati
     for op in marked:
         halves = None if COMBINES not in op.attributes or PARTIALS in op.attributes else halves_of(op, writes)
         if halves is not None:
-            left.remove(halves.partial)
-            op = unite(halves, writes)
-        left.append(op)
+            left = [each for each in left if each not in halves.partials]
+        left += [op] if halves is None else unite(halves, writes)
     return left
 
 

@@ -105,7 +105,7 @@ def join(
     with ir.InsertionPoint(second), first.location:
         both = bodiless_generic(values, [out], maps, nest.parallel, marks_of(first))
     first.regions[0].blocks[0].append_to(both.regions[0])
-    writes.replace_writer(out, second, both)
+    writes.replace_writer(out, second, [both])
     writes.erase_writer(out, first)
     views = {value for op in (first, second) for value in list(op.operands)[: nest.num_inputs]}
     for op in (first, second):

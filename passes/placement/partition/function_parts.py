@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
@@ -26,7 +27,7 @@ from ipu_mlir.passes.placement.partition.on_shard import tiles_of_shard
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
-from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction
+from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction, split_steps
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.planner.on_ipus import ipus_for, ipus_of, spread
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
@@ -49,6 +50,15 @@ class Boundary:
 
     arguments: list[Mapping | None]
     results: list[Mapping | None]
+
+
+class _Decided(NamedTuple):
+    """How an op is cut, and what that was decided by."""
+
+    nest: LoopNest
+    accesses: list[MemoryAccess]
+    operation: Operation
+    parts: Parts | InSteps
 
 
 class FunctionPartition:
@@ -146,8 +156,25 @@ class FunctionPartition:
                 known = self.homes.known
                 known.update({to: home for to, home in homes if home is not None and to not in known})
 
-    def _structured(self, op: ir.Operation, is_step: bool = False) -> Parts | None:
+    def _structured(self, op: ir.Operation) -> Parts | None:
         """Cut ``op``, and place what it makes; gives its parts, or None where they are refused."""
+        shard = shard_of(op)
+        decided = self._decided(op)
+        if decided is None:
+            return None
+        nest, accesses, operation, parts = decided
+        if isinstance(parts, InSteps):
+            return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)
+        if cut_reductions(nest, parts):
+            for each in _on_shard(split_reduction(op, nest, parts), shard):
+                self._structured(each)
+            return parts
+        op.attributes[PARTS] = parts_to_attr(parts)
+        self._place_operands(op, nest, accesses, operation, parts)
+        return parts
+
+    def _decided(self, op: ir.Operation, is_step: bool = False) -> _Decided | None:
+        """What is decided for ``op``; None where its parts are refused."""
         nest = loop_nest(op)
         assert nest is not None, "refuse_unplaceable lets none pass"
         accesses = memory_accesses(op, nest)
@@ -167,30 +194,35 @@ class FunctionPartition:
             operation = replace(operation, parallel=cut)
         parts = self._parts(op, operation)
         if isinstance(parts, InSteps):
-            return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)
+            return _Decided(nest, accesses, operation, parts)
         multiples = [max(multiple, int(operation.splittable)) for multiple in nest.cut_multiples]
         broken = broken_part_rule(parts, nest.extents, multiples) or self._broken_tiles(parts, shard)
         if broken is not None:
             self.refuse(op, broken)
             return None
-        if cut_reductions(nest, parts):
-            for each in _on_shard(split_reduction(op, nest, parts), shard):
-                self._structured(each)
-            return parts
-        op.attributes[PARTS] = parts_to_attr(parts)
-        self._place_operands(op, nest, accesses, operation, parts)
-        return parts
+        return _Decided(nest, accesses, operation, parts)
 
     def _steps(self, steps: list[ir.Operation], loop: int) -> Parts | None:
         """All steps run where the first one does, so that what they add up stays where it is."""
-        parts = self._structured(steps[0], is_step=True)
-        for step in steps[1:] if parts is not None else ():
+        shard = shard_of(steps[0])
+        decided = self._decided(steps[0], is_step=True)
+        if decided is None:
+            return None
+        parts = decided.parts
+        assert isinstance(parts, Parts), "a step has no steps"
+        own = [parts]
+        for step in steps[1:]:
             nest = loop_nest(step)
-            assert parts is not None and nest is not None, "a step has the loops of the first one"
+            assert nest is not None, "a step has the loops of the first one"
             cut, extent = parts.loops[loop], nest.extents[loop]
-            own = PartLoop(min(cut.block, extent), extent, cut.tile_step if cut.block < extent else 0)
-            loops = (*parts.loops[:loop], own, *parts.loops[loop + 1 :])
-            step.attributes[PARTS] = parts_to_attr(Parts(loops, parts.first_tile))
+            again = PartLoop(min(cut.block, extent), extent, cut.tile_step if cut.block < extent else 0)
+            own.append(replace(parts, loops=(*parts.loops[:loop], again, *parts.loops[loop + 1 :])))
+        if all(cut_reductions(decided.nest, each) for each in own):
+            steps = _on_shard(split_steps(steps, own), shard)
+        else:
+            for step, each in zip(steps, own, strict=True):
+                step.attributes[PARTS] = parts_to_attr(each)
+        for step in steps:
             self._structured(step)
         return parts
 

@@ -1,6 +1,8 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
-from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.analysis.matchers import has_one_use, terminator
 from ipu_mlir.dialects.analysis.recurrent_cells import family_mark
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
@@ -84,6 +86,31 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
     op.regions[0].blocks[0].append_to(partial.regions[0])
     replace_op(op, [combined.results[0]])
     return partial, combined
+
+
+def split_steps(steps: Sequence[ir.Operation], parts: Sequence[Parts]) -> list[ir.Operation]:
+    """Split each of ``steps``, which add to one result in turn, by its own of ``parts``; only the last one combines.
+
+    The partial results of a step are what the next one starts from, where it has as many.
+
+    Returns:
+        what the steps have become, in order.
+    """
+    made: list[ir.Operation] = []
+    for step, own in zip(steps, parts, strict=True):
+        nest = loop_nest(step)
+        assert nest is not None, "a step has the loops of the op that it is a step of"
+        partial, combined = split_reduction(step, nest, own)
+        if made and made[-2].results[0].type == partial.results[0].type:
+            before, combined_before = made[-2:]
+            fill = partial.operands[nest.num_inputs].owner.operation
+            partial.operands[nest.num_inputs] = before.results[0]
+            combined.operands[1] = combined_before.operands[1]
+            for op in (fill, combined_before):
+                op.erase()
+            made.pop()
+        made += [partial, combined]
+    return made
 
 
 def _block_number(loop: int, block: int) -> ir.AffineExpr:

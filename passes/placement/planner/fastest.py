@@ -18,7 +18,7 @@ from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus, with_link
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation
 from ipu_mlir.passes.placement.planner.search import best_grids
 from ipu_mlir.passes.placement.planner.shifts import shifted_groups, spans_of
-from ipu_mlir.passes.placement.planner.steps import in_steps, step_of
+from ipu_mlir.passes.placement.planner.steps import cycles_of_steps, in_steps, step_of
 
 _COMPARED = 6  # grids for a share of each loop
 
@@ -106,7 +106,8 @@ class Fastest:
             step = step_of(operation, steps.loop, block)
             best = min(self._with_links(step, part, target, ())[1], key=rank)
             count = -(-operation.extents[steps.loop] // block)
-            found.append((not best.fits, InSteps(steps.loop, block, count * best.total)))
+            cycles = cycles_of_steps(best.total, best.combined, count)
+            found.append((not best.fits, InSteps(steps.loop, block, cycles)))
         return min(found, key=lambda each: (each[0], each[1].cycles))[1]
 
     def _on_equal_shares(self, operation: Operation, target: Target) -> Iterator[Parts]:

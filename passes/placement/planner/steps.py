@@ -28,13 +28,21 @@ def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> In
         block = -(-block // 2)
         step = _step_of(question, loop, block)
         found = estimate(step, np.array([best_grids(step)[0][0]], dtype=np.int64))
+        cycles = cycles_of_steps(int(found.total[0]), int(found.combined[0]), -(-question.extents[loop] // block))
         if fits(step, found).all():
-            cycles = int(found.total[0]) * -(-question.extents[loop] // block)
             return None if whole.fits and whole.total <= cycles else InSteps(loop, block, cycles)
         if found.temporary[0] < least:
-            cycles = int(found.total[0]) * -(-question.extents[loop] // block)
             least, smallest = int(found.temporary[0]), InSteps(loop, block, cycles)
     return None if whole.fits else smallest
+
+
+def cycles_of_steps(total: int, combined: int, count: int) -> int:
+    """Cycles of ``count`` steps, each of which takes ``total``, where partial results are ``combined`` once.
+
+    >>> cycles_of_steps(100, 20, 4)
+    340
+    """
+    return count * (total - combined) + combined
 
 
 def step_of(operation: Operation, loop: int, block: int) -> Operation:

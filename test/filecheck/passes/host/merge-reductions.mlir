@@ -125,3 +125,47 @@ func.func @steps_in_a_row(%x: memref<4x8xf32>, %w: memref<5xf32>, %y: memref<4xf
   }
   return
 }
+
+// -----
+
+#x = affine_map<(m, k) -> (m, k)>
+#blocks = affine_map<(m, k) -> (k floordiv 3, m)>
+#partials = affine_map<(m, s) -> (s, m)>
+#y = affine_map<(m, s) -> (m)>
+
+// Two steps leave their partial results in one memory, and one op combines them: each step is whole, then both are one.
+// CHECK-LABEL: func.func @steps_that_are_combined_once(
+// CHECK-SAME: %[[X:.*]]: memref<2x12xf32>, %[[Y:.*]]: memref<2xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: linalg.fill
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : memref<2x12xf32>) outs(%[[Y]] : memref<2xf32>) {
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: ipu.
+func.func @steps_that_are_combined_once(%x: memref<2x12xf32>, %y: memref<2xf32>) {
+  %nothing = arith.constant -0.0 : f32
+  %p = memref.alloc() : memref<2x2xf32>
+  linalg.fill ins(%nothing : f32) outs(%p : memref<2x2xf32>)
+  %first = memref.subview %x[0, 0] [2, 6] [1, 1] : memref<2x12xf32> to memref<2x6xf32, strided<[12, 1]>>
+  linalg.generic {indexing_maps = [#x, #blocks], iterator_types = ["parallel", "reduction"]}
+    ins(%first : memref<2x6xf32, strided<[12, 1]>>) outs(%p : memref<2x2xf32>)
+    attrs = {ipu.partials = array<i64: 1, 3>, ipu.step = array<i64: 1, 0>} {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.addf %c, %a : f32
+    linalg.yield %0 : f32
+  }
+  %second = memref.subview %x[0, 6] [2, 6] [1, 1] : memref<2x12xf32> to memref<2x6xf32, strided<[12, 1], offset: 6>>
+  linalg.generic {indexing_maps = [#x, #blocks], iterator_types = ["parallel", "reduction"]}
+    ins(%second : memref<2x6xf32, strided<[12, 1], offset: 6>>) outs(%p : memref<2x2xf32>)
+    attrs = {ipu.partials = array<i64: 1, 3>, ipu.step = array<i64: 1, 6>} {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.addf %c, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#partials, #y], iterator_types = ["parallel", "reduction"]}
+    ins(%p : memref<2x2xf32>) outs(%y : memref<2xf32>) attrs = {ipu.combines = array<i64: 1, 3>} {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.addf %c, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
