@@ -80,6 +80,10 @@ class _Program:
     def __init__(self, graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> None:
         self._graph, self._options = graph, options
         self._compiled: dict[Any, Any] = {}
+        returned = graph.graph.output_node().args[0]
+        self._layouts = _Layouts(
+            [each.meta.get("val") if isinstance(each, torch.fx.Node) else None for each in returned]
+        )  # type: ignore[union-attr]
 
     def __call__(self, *args: Any) -> Any:
         key = tuple((each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in args)
@@ -98,7 +102,42 @@ class _Program:
             draw_anew(program)
         results = program(*args)
         _COUNTS.runs += 1
-        return results
+        return self._layouts.of(results)
+
+
+class _Layouts:
+    """Strides of results, and memory that they share, as PyTorch has traced them: programs give new arrays.
+
+    Args:
+        traced: tensors without values for the results, in their order; None for others.
+    """
+
+    def __init__(self, traced: Sequence[Any]) -> None:
+        self._traced = traced
+        self._memories: list[list[int]] = []
+        by_memory: dict[Any, list[int]] = {}
+        for place, each in enumerate(traced):
+            if isinstance(each, torch.Tensor) and each.layout == torch.strided and _is_of_known_size(each):
+                by_memory.setdefault((each.untyped_storage()._cdata, each.dtype), []).append(place)
+        for places in by_memory.values():
+            if len(places) > 1 or not traced[places[0]].is_contiguous():
+                self._memories.append(places)
+
+    def of(self, results: Sequence[Any]) -> Sequence[Any]:
+        """``results`` in memory as PyTorch would have them."""
+        found = list(results)
+        for places in self._memories:
+            like = [self._traced[place] for place in places]
+            memory = torch.empty(like[0].untyped_storage().nbytes() // like[0].itemsize, dtype=like[0].dtype)
+            for place, each in zip(places, like, strict=True):
+                once = [slice(1) if stride == 0 else slice(None) for stride in each.stride()]
+                found[place] = memory.as_strided(each.shape, each.stride(), each.storage_offset())
+                found[place][tuple(once)].copy_(results[place][tuple(once)])
+        return found
+
+
+def _is_of_known_size(tensor: torch.Tensor) -> bool:
+    return all(isinstance(each, int) for each in (*tensor.shape, *tensor.stride(), tensor.storage_offset()))
 
 
 def backend(

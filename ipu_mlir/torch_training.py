@@ -158,7 +158,7 @@ class TrainingStep:
             with torch.no_grad(), _on(self._optimizer, self._names, tensors) as trained:
                 for each, gradient in zip(trained, gradients, strict=True):
                     each.grad = gradient
-                with _OneByOne():
+                with _TensorsAsFactors():
                     if self._before is not None:
                         self._before(trained)
                     inspect.unwrap(type(self._optimizer).step)(self._optimizer)
@@ -295,26 +295,16 @@ def _as_traced(group: Mapping[str, Any], rate: torch.Tensor) -> dict[str, Any]:
 _SCALED = frozenset(f"{name}{end}" for name in ("add", "addcdiv", "addcmul", "sub") for end in ("", "_"))
 
 
-class _OneByOne(TorchFunctionMode):
-    """Ops on lists of tensors as ops on each, and tensors as factors where PyTorch wants a number."""
+class _TensorsAsFactors(TorchFunctionMode):
+    """Tensors as factors where PyTorch wants a number."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         options = dict(kwargs or {})
         name = getattr(func, "__name__", "")
-        if name.startswith("_foreach_"):
-            with self:
-                return _on_each(name.removeprefix("_foreach_"), *args, **options)
         for factor in ("alpha", "value"):
             if name in _SCALED and isinstance(options.get(factor), torch.Tensor):  # x.add_(y, alpha=rate)
                 args = (args[0], args[1] * options.pop(factor), *args[2:])
         return func(*args, **options)
-
-
-def _on_each(name: str, tensors: Sequence[torch.Tensor], *args: Any, **options: Any) -> Any:
-    op = torch.linalg.vector_norm if name == "norm" else getattr(torch.Tensor, name)
-    given = [each if isinstance(each, list | tuple) else [each] * len(tensors) for each in args]
-    made = [op(*each, **options) for each in zip(tensors, *given, strict=True)]
-    return None if name.endswith("_") else made
 
 
 def _is_tensor(value: Any) -> bool:

@@ -105,7 +105,11 @@ _ADVICE = {
     "tensorflow": "compile a tf.function, or give tensors of TensorFlow as arguments",
     "keras": "compile the model itself, or give tensors of TensorFlow as arguments",
 }
-_WITHOUT_FRAMES = {"JAX has removed its internal frames": "jax", "must be Tensor, not Tensor": "torch"}
+_WITHOUT_FRAMES = {
+    "JAX has removed its internal frames": "jax",
+    "must be Tensor, not Tensor": "torch",
+    "got Tensor": "torch",
+}
 """What functions say, or note, that are none of Python's or take their own frames out of tracebacks."""
 
 _OF_A_TENSOR = re.compile(r"Tensor|traced|\b(bool|u?int\d+|float\d+|complex\d+)\[")

@@ -12,6 +12,7 @@ from torch.export import default_decompositions
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.frontends.aten import lists
 from ipu_mlir.frontends.aten.library import RULES
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
@@ -175,6 +176,9 @@ def _plain_path(path: str) -> str:
 
 @cache
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
-    """PyTorch's own for all ops that have no rule."""
-    every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items())}
+    """PyTorch's own for all ops that have no rule, and those of ops that its compilers have kernels for."""
+    from torch._inductor.inductor_prims import fma
+
+    every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items()), **lists.decompositions()}
+    every[fma] = lambda a, b, c: a * b + c
     return {op: how for op, how in every.items() if op not in RULES}

@@ -11,6 +11,7 @@ from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.indexing import Window
+from ipu_mlir.tracing.operands import known_values
 
 Array = np.ndarray | Symbol
 """Positions along a dimension; those of a traced tensor may be negative or outside."""
@@ -131,6 +132,7 @@ def _entry(value: Symbol, entry: Any) -> Any:
         return slice(*(None if each is None else _bound(value, each) for each in (entry.start, entry.stop, entry.step)))
     if isinstance(entry, Symbol):
         return _traced(value, entry)
+    entry = known_values(entry)
     if isinstance(entry, list | tuple) and _has_traced(entry):
         return _traced(value, _stacked(entry))
     if isinstance(entry, list | tuple | np.ndarray):

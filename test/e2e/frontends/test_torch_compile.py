@@ -41,6 +41,33 @@ def test_training_changes_weights_and_statistics_as_pytorch_does():
             torch.testing.assert_close(compiled(x[:1].expand(rows, 8)), theirs(x[:1].expand(rows, 8)))
 
 
+def _aliases(x):
+    y = x * 2
+    return y, y[0], y.view(-1), y.t(), y[:, ::2], y.expand(2, 3, 4), (y > 0).t(), y.t() * 1, y.diagonal()
+
+
+def test_results_have_the_strides_of_pytorch_and_share_memory_as_there():
+    x = torch.arange(12.0).reshape(3, 4)
+    ours, theirs = torch.compile(_aliases, backend=ipu.torch.backend, options=OPTIONS)(x), _aliases(x)
+    for results in (ours, theirs):
+        results[1].add_(100)
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.equal(one, other) and one.stride() == other.stride()
+
+
+def _lists(x, y, two):
+    both = torch._foreach_mul([x, y], two)
+    norms = torch._foreach_norm(both)
+    torch._foreach_addcdiv_(both, [x, y], [y + 1, x + 1], [0.5, 2.0])
+    return *both, *norms, x.clone().add_(y, alpha=two), *torch._foreach_pow(2.0, [x, y])
+
+
+def test_ops_on_lists_and_factors_that_are_tensors():
+    given = torch.rand(3), torch.rand(3), torch.tensor(2.0)
+    ours = torch.compile(_lists, backend=ipu.torch.backend, options=OPTIONS)(*given)
+    torch.testing.assert_close(ours, _lists(*given))
+
+
 def test_what_no_graph_can_say_breaks_it_and_is_counted():
     def function(x):
         y = torch.relu(x) * 2

@@ -257,6 +257,7 @@ def test_what_the_users_code_raises_goes_through():
         ),
         ("jax", lambda jax, x: jax.grad(lambda w: x @ w)(jax.numpy.ones(3)), "compile jax.jit of the function"),
         ("torch", lambda torch, x: torch.nn.functional.softmax(x, -1), "give tensors of PyTorch"),
+        ("torch", lambda torch, x: torch.cat([x, x]), "give tensors of PyTorch"),
         ("torch", lambda torch, x: torch.sin(x), "give tensors of PyTorch"),
         ("tensorflow", lambda tf, x: tf.sin(x), "compile a tf.function"),
     ],
@@ -280,10 +281,10 @@ def test_an_array_of_a_framework_whose_values_are_known(package, constant):
     known = constant(pytest.importorskip(package))
     x = np.array([0, 1, 5], np.float32)
     program = ipu.compile(
-        lambda x: (x @ known, x + known, np.maximum(x, known), x == known, np.stack([x, known])), args=[x]
+        lambda x: (x @ known, x + known, np.maximum(x, known), x == known, np.stack([x, known]), x[known > 1]), args=[x]
     )
     plain = np.arange(3, dtype=np.float32)
-    expected = (x @ plain, x + plain, np.maximum(x, plain), x == plain, np.stack([x, plain]))
+    expected = (x @ plain, x + plain, np.maximum(x, plain), x == plain, np.stack([x, plain]), x[2:])
     for one, other in zip(program(x), expected, strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
