@@ -104,6 +104,7 @@ ROOMS = (
     "ipu_mlir/tensorflow/keras",
     "ipu_mlir/tensorflow/ipu/ops",
     "ipu_mlir/tensorflow/ipu",
+    "ipu_mlir/tensorflow/ipu/estimators",
     "ipu_mlir/tensorflow/ipu/distributed",
     "ipu_mlir/tensorflow/ipu/data/ops",
     "ipu_mlir/tensorflow/ipu/data",

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 
 _INSTEAD = {
     "distributed": "run one process with replicas",
-    "ipu_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
     "ipu_multi_worker_strategy": "run one process with replicas",
-    "ipu_pipeline_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
-    "ipu_run_config": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
 }
 """What does as much until then, by the beginning of a name."""
 

@@ -15,6 +15,7 @@ from typing import Any
 from ipu_mlir.tensorflow.guide.later import later, rows
 
 ROOT = "ipu_mlir.tensorflow.ipu"
+_ESTIMATORS = f"{ROOT}.estimators"
 
 
 def name_in_guide(module: str) -> str:
@@ -62,6 +63,8 @@ def _elsewhere(fullname: str) -> ModuleType | None:
     inside = name_in_guide(fullname)
     if (own := _by_other_name(fullname)) is not None:
         return own
+    if _is_there(f"{_ESTIMATORS}.{inside}"):
+        return importlib.import_module(f"{_ESTIMATORS}.{inside}")
     for row in rows():
         home = f"{ROOT}.{row.name}"
         if row.kind == "alias" and row.signature == inside and home != fullname and _is_there(home):
@@ -78,7 +81,7 @@ def _by_other_name(fullname: str) -> ModuleType | None:
 
 def _is_there(module: str) -> bool:
     folder = module.rpartition(".")[0]
-    if folder not in (ROOT, f"{ROOT}.ops"):
+    if folder not in (ROOT, f"{ROOT}.ops", _ESTIMATORS):
         return False
     return PathFinder.find_spec(module, importlib.import_module(folder).__path__) is not None
 

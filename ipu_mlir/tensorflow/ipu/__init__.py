@@ -1,6 +1,6 @@
 """The names of the guide: what ``tensorflow.python.ipu`` has there.
 
-Modules are imported when they are first asked for; those of ``ipu.ops`` are here as well.
+Modules are imported when they are first asked for; those of ``ipu.ops`` and estimators are here as well.
 """
 
 from ipu_mlir.tensorflow.guide.lazily import lazily
@@ -28,6 +28,13 @@ _MODULES = (
     "utils",
 )
 
+_ESTIMATORS = ("ipu_estimator", "ipu_pipeline_estimator", "ipu_run_config")
+
 __getattr__, __dir__ = lazily(
-    __name__, {**{name: name for name in _MODULES}, **{name: f"ops.{name}" for name in dir(ops)}}
+    __name__,
+    {
+        **{name: name for name in _MODULES},
+        **{name: f"estimators.{name}" for name in _ESTIMATORS},
+        **{name: f"ops.{name}" for name in dir(ops)},
+    },
 )

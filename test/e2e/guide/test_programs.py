@@ -14,9 +14,10 @@ SLOW = {
     "18_multi_worker_pipeline",
     "20_serving_single_step",
     "21_serving_pipeline",
+    "23_pipeline_estimator",
     "46_executables_and_reports",
 }
-"""Programs that start others, or a server, or that write and load several models."""
+"""Programs that start others, or a server, that write and load several models, or train for a while."""
 PROGRAMS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted((Path(__file__).parent / "programs").glob("*.py"))

@@ -25,17 +25,15 @@ def test_every_name_is_there():
     assert [row.name for row in ROWS if FOUND(row) is None] == []
 
 
-def test_every_operator_works():
-    """Sections 21.14, 21.15 and 21.17: layers, operators, sharding."""
-    later = [row.name for row in ROWS if row.section[:5] in ("21.14", "21.15", "21.17") and is_later(FOUND(row))]
+def test_every_name_of_one_host_works():
+    """All but classes that strategies of several hosts are made of."""
+    later = [row.name for row in ROWS if row.section not in ("21.9", "21.10") and is_later(FOUND(row))]
     assert later == []
 
 
 def test_what_comes_later_says_so():
-    with pytest.raises(
-        NotImplementedError, match=r"ipu_estimator\.IPUEstimator is not there yet; use ipu\.ipu_strategy"
-    ):
-        ipu.ipu_estimator.IPUEstimator(lambda: None)
+    with pytest.raises(NotImplementedError, match=r"\.IPUMirroredVariable is not there yet; run one process"):
+        ipu.ipu_multi_worker_strategy.IPUMirroredVariable()
     assert ipu.ops.pipelining_ops is ipu.pipelining_ops
     strategies = ipu.distributed.ipu_horovod_strategy
     assert ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy is strategies.IPUHorovodStrategy
