@@ -103,6 +103,7 @@ from ipu_mlir.passes.raising.loops.forward_rows import ForwardRows
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.loops.raise_recurrences import RaiseRecurrences
+from ipu_mlir.passes.raising.matrices.block_factors import BlockFactors
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
 from ipu_mlir.passes.raising.ranks.split_top_k import SplitTopK
 from ipu_mlir.passes.raising.ranks.spread_sorts import SpreadSorts
@@ -215,6 +216,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseRanks,
     SpreadGathers,
     SplitTopK,
+    BlockFactors,
     SpreadSorts,
     RaiseScans,
     RaiseSplats,

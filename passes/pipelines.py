@@ -134,6 +134,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-loads",
     "ipu-spread-sorts",
     "ipu-split-top-k",
+    "ipu-block-factors",
     "ipu-spread-gathers",
     "canonicalize",
     "cse",

@@ -47,6 +47,7 @@ ROOMS = (
     "passes/raising/scans",
     "passes/raising/loops",
     "passes/raising/ranks",
+    "passes/raising/matrices",
     "passes/raising/elements",
     "passes/raising",
     "passes/placement/preparation",

@@ -12,7 +12,7 @@ B = RNG.standard_normal((2, 3, 2)).astype(np.float32)
 POSITIVE = A @ A.swapaxes(-1, -2)
 
 
-def run(op: str, *arrays: np.ndarray, results: list[str]) -> list[np.ndarray]:
+def run(op: str, *arrays: np.ndarray, results: list[str], target: ipu.Target = TARGET) -> list[np.ndarray]:
     """What a program of one op gives on both executors, which agree."""
     types = [f"tensor<{'x'.join(map(str, each.shape))}xf32>" for each in arrays]
     given = ", ".join(f"%a{number}: {kind}" for number, kind in enumerate(types))
@@ -23,7 +23,7 @@ def run(op: str, *arrays: np.ndarray, results: list[str]) -> list[np.ndarray]:
       %r{count} = {op.replace("ARGS", names)} : ({", ".join(types)}) -> ({", ".join(results)})
       return {made} : {", ".join(results)}
     }}"""
-    exe = ipu.compile(text, target=TARGET)
+    exe = ipu.compile(text, target=target)
     found = exe.run(list(arrays))
     for one, other in zip(found, exe.run_per_tile(list(arrays)), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
@@ -257,3 +257,19 @@ def assert_agrees(jax, function, *arrays: np.ndarray) -> None:
     found, expected = (jax.tree_util.tree_leaves_with_path(each) for each in (exe(*arrays), function(*arrays)))
     for (path, one), (_, other) in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4 * (1 + np.nanmax(np.abs(other))), err_msg=str(path))
+
+
+def test_large_matrices_are_factored_and_solved_block_by_block() -> None:
+    roomy, size = ipu.Target(tiles_per_ipu=64), 70
+    root = RNG.uniform(-1, 1, (size, size)).astype(np.float32)
+    positive = root @ root.T + size * np.eye(size, dtype=np.float32)
+    several = np.stack([positive, positive - 2 * size * np.eye(size, dtype=np.float32)])
+    (found,) = run("stablehlo.cholesky ARGS {lower = true}", several, results=["tensor<2x70x70xf32>"], target=roomy)
+    np.testing.assert_allclose(found[0], np.linalg.cholesky(positive), rtol=1e-4, atol=1e-4)
+    assert np.isnan(found[1]).all()
+    right = RNG.uniform(-1, 1, (size, 90)).astype(np.float32)
+    for triangle, lower in ((np.tril(found[0]), "true"), (np.tril(found[0]).T.copy(), "false")):
+        settings = f"left_side = true, lower = {lower}, unit_diagonal = false"
+        op = f'"stablehlo.triangular_solve"(ARGS) <{{{settings}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}}>'
+        (solved,) = run(op, triangle, right, results=["tensor<70x90xf32>"], target=roomy)
+        np.testing.assert_allclose(triangle @ solved, right, rtol=1e-4, atol=1e-4)

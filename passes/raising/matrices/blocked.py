@@ -1,0 +1,118 @@
+"""Factors and triangular solutions of matrices block by block, as calls of codelets on blocks and as products."""
+
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.codelet_calls import call_codelet
+from ipu_mlir.passes.support.linalg_builders import elementwise, fill_with, generic, identity_map, zero
+
+arith, tensor = upstream("arith"), upstream("tensor")
+
+
+def blocked_cholesky(a: ir.Value, block: int) -> ir.Value:
+    """The lower factors of a stack of matrices, at the current insertion point.
+
+    Blocks are factored one after the other. Of the rest, the part to the right of a block is solved, and its product
+    with itself is subtracted from what lies behind. All of that is of the transposed matrix, whose rows to the right
+    are the columns below.
+    """
+    size, element = a.type.shape[-1], a.type.element_type
+    rest, found = _transposed(a), _zeros(a)
+    for start in range(0, size, block):
+        stop = min(size, start + block)
+        own, behind = (0, stop - start), (stop - start, size - start)
+        corner = _transposed(_part(rest, own, own))
+        (factor,) = call_codelet("cholesky", [corner], [corner.type.shape], [element])
+        found = _with_part(found, _transposed(factor), (start, start))
+        if stop < size:
+            beside = _part(rest, own, behind)
+            (solved,) = call_codelet("solve_lower", [factor, beside], [beside.type.shape], [element])
+            found = _with_part(found, solved, (start, stop))
+            rest = _less_product(_part(rest, behind, behind), solved, solved, by_columns=True)
+    return _nan_if_last_is(_transposed(found))
+
+
+def blocked_solution(name: str, a: ir.Value, b: ir.Value, block: int) -> ir.Value:
+    """The solutions of triangular systems by codelet ``name``, at the current insertion point.
+
+    Blocks of rows are solved one after the other; the product with what they are is subtracted from the other rows.
+    """
+    size, columns = b.type.shape[-2:]
+    rest, found, is_lower = b, _zeros(b), "lower" in name
+    starts = range(0, size, block)
+    for start in starts if is_lower else reversed(starts):
+        stop = min(size, start + block)
+        others = (stop, size) if is_lower else (0, start)
+        begin = 0 if is_lower else start
+        own = (begin, begin + stop - start)
+        corner, right = _part(a, (start, stop), (start, stop)), _part(rest, own, (0, columns))
+        (solved,) = call_codelet(name, [corner, right], [right.type.shape], [b.type.element_type])
+        found = _with_part(found, solved, (start, 0))
+        if others[0] < others[1]:
+            left = (own[1], size - start) if is_lower else (0, start)
+            rest = _less_product(_part(rest, left, (0, columns)), _part(a, others, (start, stop)), solved)
+    return found
+
+
+def _less_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: bool = False) -> ir.Value:
+    """``value - left @ right``; ``left`` is given by columns if it is transposed."""
+    stack, (rows, columns) = len(value.type.shape) - 2, value.type.shape[-2:]
+    assert left.type.shape[-1 if by_columns else -2] == rows and right.type.shape[-1] == columns
+    negative = elementwise(left, left.type.element_type, lambda x: arith.NegFOp(x).result).results[0]
+    i, j, k = (ir.AffineExpr.get_dim(stack + loop) for loop in range(3))
+    outer = [ir.AffineExpr.get_dim(loop) for loop in range(stack)]
+    of_left = [k, i] if by_columns else [i, k]
+    maps = [ir.AffineMap.get(stack + 3, 0, [*outer, *own]) for own in (of_left, [k, j], [i, j])]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        x, y, so_far = arguments
+        return [arith.AddFOp(so_far, arith.MulFOp(x, y).result).result]
+
+    return generic([negative, right], [value], maps, [True] * (stack + 2) + [False], body).results[0]
+
+
+def _nan_if_last_is(value: ir.Value) -> ir.Value:
+    """NaN everywhere in the matrices whose last element is NaN: what follows a failure is NaN up to there."""
+    shape = value.type.shape
+    rank = len(shape)
+    last = [*map(ir.AffineExpr.get_dim, range(rank - 2)), *(ir.AffineExpr.get_constant(s - 1) for s in shape[-2:])]
+    empty = tensor.EmptyOp(list(shape), value.type.element_type).result
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        own, end, _ = arguments
+        is_nan = arith.CmpFOp(arith.CmpFPredicate.UNO, end, end).result
+        return [arith.SelectOp(is_nan, end, own).result]
+
+    maps = [identity_map(rank), ir.AffineMap.get(rank, 0, last), identity_map(rank)]
+    return generic([value, value], [empty], maps, [True] * rank, body).results[0]
+
+
+def _transposed(value: ir.Value) -> ir.Value:
+    *stack, rows, columns = value.type.shape
+    rank = len(stack) + 2
+    loops = [ir.AffineExpr.get_dim(loop) for loop in range(rank)]
+    swapped = ir.AffineMap.get(rank, 0, [*loops[:-2], loops[-1], loops[-2]])
+    empty = tensor.EmptyOp([*stack, columns, rows], value.type.element_type).result
+    maps = [swapped, identity_map(rank)]
+    return generic([value], [empty], maps, [True] * rank, lambda arguments: arguments[:1]).results[0]
+
+
+def _zeros(like: ir.Value) -> ir.Value:
+    empty = tensor.EmptyOp(list(like.type.shape), like.type.element_type).result
+    return fill_with(zero(like.type.element_type), empty).results[0]
+
+
+def _part(value: ir.Value, rows: tuple[int, int], columns: tuple[int, int]) -> ir.Value:
+    """Some rows and columns of each matrix."""
+    *stack, _, _ = value.type.shape
+    offsets = [*[0] * len(stack), rows[0], columns[0]]
+    sizes = [*stack, rows[1] - rows[0], columns[1] - columns[0]]
+    wanted = ir.RankedTensorType.get(sizes, value.type.element_type)
+    return tensor.ExtractSliceOp(wanted, value, [], [], [], offsets, sizes, [1] * len(sizes)).result
+
+
+def _with_part(value: ir.Value, part: ir.Value, at: Sequence[int]) -> ir.Value:
+    """``value`` with ``part`` from row and column ``at`` on."""
+    sizes = list(part.type.shape)
+    offsets = [*[0] * (len(sizes) - 2), *at]
+    return tensor.InsertSliceOp(part, value, [], [], [], offsets, sizes, [1] * len(sizes)).result
