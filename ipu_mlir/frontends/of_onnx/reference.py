@@ -121,7 +121,7 @@ def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[
         def definition(*given: Any) -> Any:
             return kind.run(self, *given, **options)  # type: ignore[attr-defined]
 
-        if not (is_traced(args) or (rule is not None and rule.always)):
+        if not (is_traced(args) or (rule is not None and (rule.always or kind is _Undefined))):
             return definition(*args)
         attributes = {each: getattr(self, each) for each in self.attributes_names_}
         attributes.update(options.get("linked_attributes") or {})

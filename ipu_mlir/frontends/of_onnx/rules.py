@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.of_onnx.narrow import holder, is_narrow, narrowed
 from ipu_mlir.frontends.support.activations import log_softmax
 
 _LEAST = np.float32(-np.inf)
@@ -142,60 +141,6 @@ def _reverse_sequence(x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: i
 @rule("Det")
 def _det(x: Any, **_: Any) -> Any:
     return np.linalg.det(x)
-
-
-def _over(x: Any, scale: Any, axis: int, block_size: int | None) -> Any:
-    """Scales or zero points of rows or blocks along ``axis``, one for each element of ``x``."""
-    if scale.ndim == 0 or (scale.ndim == 1 and scale.shape[0] == 1):
-        return np.reshape(scale, ())
-    if not block_size:
-        return np.reshape(scale, [-1 if each == axis % x.ndim else 1 for each in range(x.ndim)])
-    wide = np.repeat(scale, block_size, axis=axis)
-    return wide[(*[slice(None)] * (axis % x.ndim), slice(0, x.shape[axis]))]
-
-
-@rule("DequantizeLinear")
-def _dequantize(
-    x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int | None = 0, output_dtype: Any = None,
-    **_: Any,
-) -> Any:  # fmt: skip
-    dtype = scale.dtype
-    scale = _over(x, scale, axis, block_size).astype(np.float32)
-    wide = x.astype(np.int32 if x.dtype.kind in "iu" else np.float32)
-    if zero is not None and x.dtype.kind in "iu":
-        wide = wide - _over(x, zero, axis, block_size).astype(np.int32)
-    return (wide.astype(np.float32) * scale).astype(dtype)
-
-
-@rule("QuantizeLinear")
-def _quantize(
-    x: Any, scale: Any, zero: Any = None, *, types: Any, axis: int = 1, block_size: int | None = 0,
-    output_dtype: Any = None, **_: Any,
-) -> Any:  # fmt: skip
-    from ml_dtypes import iinfo
-    from onnx.helper import tensor_dtype_to_np_dtype
-
-    said = np.dtype(tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else np.dtype(np.uint8)
-    dtype = said if zero is None else types[2] or zero.dtype
-    found = x.astype(np.float32) / _over(x, scale, axis, block_size).astype(np.float32)
-    if dtype.name.startswith("float4"):
-        return narrowed(found, dtype)
-    if dtype.kind not in "iu" and not is_narrow(dtype):
-        return NotImplemented
-    limits = iinfo(dtype)
-    found = np.rint(found)
-    if zero is not None:
-        found = found + _over(x, zero, axis, block_size).astype(np.float32)
-    return np.clip(found, float(limits.min), float(limits.max)).astype(np.int32).astype(holder(dtype))
-
-
-@rule("DynamicQuantizeLinear")
-def _dynamic_quantize(x: Any, **_: Any) -> Any:
-    high, low = np.maximum(np.max(x), 0.0), np.minimum(np.min(x), 0.0)
-    scale = (np.where(high == low, 1.0, high - low) / 255.0).astype(np.float32)
-    zero = np.clip(np.rint(-low / scale), 0.0, 255.0)
-    found = np.clip(np.rint(x / scale) + zero, 0.0, 255.0)
-    return found.astype(np.int32).astype(np.uint8), scale, zero.astype(np.int32).astype(np.uint8)
 
 
 def _optimizer(update: Callable[..., Any], states: int) -> Callable[..., Any]:

@@ -54,7 +54,8 @@ def assert_same(exe, model, x: np.ndarray) -> None:
 def test_a_model_and_its_file_give_the_results_of_the_reference(tmp_path):
     model, x = a_model(), np.random.default_rng(1).standard_normal((3, 1, 8, 8)).astype(np.float32)
     onnx.save(model, tmp_path / "small.onnx")
-    for source in (model, tmp_path / "small.onnx", str(tmp_path / "small.onnx")):
+    onnx.save(a_model(), tmp_path / "apart.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    for source in (model, tmp_path / "small.onnx", str(tmp_path / "apart.onnx")):
         exe = ipu.compile(source, target=TARGET)
         assert_same(exe, model, x)
     assert np.array_equal(exe(x=x)[0], exe(x)[0])
