@@ -42,6 +42,12 @@ def form_of(name: str) -> Any:
     return queue.element_spec if isinstance(queue, Feed) else queue.form
 
 
+def refuse_text(dtype: tf.DType, what: str) -> None:
+    """Raise a ``ValueError`` about ``what`` of a type that the device does not have."""
+    if dtype in (tf.string, tf.variant, tf.resource):
+        raise ValueError(f"{what} of {dtype.name}, and the device takes numbers; make some of it before, by map")
+
+
 class Feed:
     """Elements of a dataset for programs, in order; the position is kept from run to run.
 
@@ -49,6 +55,7 @@ class Feed:
         name: what programs call it.
         element_spec: what an element looks like.
         ordinal: the number of the device whose programs take elements; None for any.
+        is_started: False for a queue that a program may not take from before ``restart``.
     """
 
     def __init__(self, dataset: Any, prefetch_depth: int = 3, ordinal: int | None = None) -> None:
@@ -59,6 +66,7 @@ class Feed:
         self._depth, self._dataset = prefetch_depth, out_of_graph(dataset)
         self._queue: Infeed | None = None
         self._own: Iterator[Any] | None = None
+        self.is_started = True
         self._lock = threading.Lock()
         _FEEDS[self.name] = self
 
@@ -66,6 +74,7 @@ class Feed:
         """The next element, in a function that is being traced for the device."""
         specs = tf.nest.flatten(self.element_spec)
         for spec in specs:
+            refuse_text(spec.dtype, "the infeed gives elements")
             if not spec.shape.is_fully_defined():
                 raise ValueError(
                     f"Output shape {spec.shape} is not fully defined: the device takes elements of one size; use "
@@ -105,6 +114,7 @@ class Feed:
 
     def restart(self) -> None:
         """Begin again with the first element."""
+        self.is_started = True
         with self._lock:
             self._own = None
             if self._queue is not None:
@@ -118,6 +128,15 @@ class Feed:
             return self._queue
 
     def _leaves(self) -> "_Leaves":
+        """The elements from where Python is.
+
+        Raises:
+            tf.errors.FailedPreconditionError: nobody has started the queue.
+        """
+        if not self.is_started:
+            raise tf.errors.FailedPreconditionError(
+                None, None, f"{self.name} is not initialized; run the initializer of its queue before the program"
+            )
         own, self._own = self._own, None
         return _Leaves(own or _elements(self._dataset))
 
@@ -197,6 +216,8 @@ class Drain:
             ValueError: it is of another form than those before.
         """
         leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(element)]
+        for leaf in leaves:
+            refuse_text(leaf.dtype, "the outfeed is given an element")
         specs = [tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves]
         form = tf.nest.pack_sequence_as(element, specs)
         if self.form is not None and repr(form) != repr(self.form):

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.dialects.ops.streams import MOST_PREFETCHED
-from ipu_mlir.tensorflow.feeds import Feed
+from ipu_mlir.tensorflow.feeds import Feed, refuse_text
 from ipu_mlir.tensorflow.host_ops import host_op
 
 
@@ -41,16 +41,14 @@ class IPUInfeedQueue:
         if isinstance(spec, tuple) and any(isinstance(each, tuple | list) for each in spec):
             raise ValueError(f"elements nest tuples in tuples, which a queue does not: {spec}; flatten them by map")
         for each in tf.nest.flatten(spec):
-            if each.dtype in (tf.string, tf.variant):
-                raise ValueError(
-                    f"elements have {each.dtype.name}, and the device takes numbers; make some of it before, by map"
-                )
+            refuse_text(each.dtype, "the infeed gives elements")
             if not each.shape.is_fully_defined():
                 raise ValueError(
                     f"Output shape {each.shape} is not fully defined: the device takes elements of one size; use "
                     "batch(..., drop_remainder=True)"
                 )
         self._feed = Feed(dataset, prefetch_depth or 3, device_ordinal)
+        self._feed.is_started = False
         self._is_dequeued = self._is_initialized = False
 
     @property
@@ -104,6 +102,7 @@ class IPUInfeedQueue:
         if not self._is_initialized:
             raise tf.errors.NotFoundError(None, None, f"Infeed with id='{self._feed.name}' was never started")
         self._feed.restart()
+        self._feed.is_started = False
 
     def _dequeue(self) -> tuple[list[Any], dict[str, Any]]:
         """An element as arguments of a loop's body, by place or by name."""

@@ -269,8 +269,19 @@ def test_enqueuing_what_does_not_fit_is_refused(strategy):
         strategy.run(compiled(twice), args=(tf.ones(2),))
     with pytest.raises(ValueError, match="all elements are alike"):
         strategy.run(compiled(lambda x: queue.enqueue([x, x])), args=(tf.ones(2),))
+    with pytest.raises(ValueError, match="the outfeed is given an element of string, and the device takes numbers"):
+        strategy.run(compiled(lambda: Outfeed().enqueue("text")))
     with pytest.raises(RuntimeError, match="an outfeed is written by programs"):
         queue.enqueue(tf.ones(2))
+
+
+def test_a_queue_that_nobody_has_initialized(strategy):
+    queue = Infeed(numbers(3))
+    total = compiled(lambda: repeat(3, lambda total, x: total + x, [tf.constant(0.0)], queue))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="is not initialized; run the initializer of its queue"):
+        strategy.run(total)
+    _ = queue.initializer
+    assert float(strategy.run(total)) == 3
 
 
 def test_queues_are_made_of_what_they_can_be_made_of(strategy):
@@ -284,8 +295,10 @@ def test_queues_are_made_of_what_they_can_be_made_of(strategy):
             Infeed(rows, **kwargs)
     with pytest.raises(TypeError, match=r"streams a tf\.data\.Dataset, got list"):
         Infeed([1.0])
-    with pytest.raises(ValueError, match="elements have string, and the device takes numbers"):
+    with pytest.raises(ValueError, match="gives elements of string, and the device takes numbers"):
         Infeed(tf.data.Dataset.from_tensors("a"))
+    with pytest.raises(ValueError, match="gives elements of string, and the device takes numbers"):
+        strategy.run(compiled(lambda source: next(source)), args=(iter(tf.data.Dataset.from_tensors("a")),))
     with pytest.raises(ValueError, match="nest tuples in tuples"):
         Infeed(rows.map(lambda x: (x, (x, x))))
     with pytest.raises(tf.errors.FailedPreconditionError, match="Unsupported datatype int64 on index 0"):
@@ -326,6 +339,7 @@ def test_queues_are_of_one_device():
     second = ipu.ipu_strategy.IPUStrategy("/device:IPU:1")
 
     def added(feed, log):
+        _ = feed.initializer
         return compiled(lambda: repeat(2, lambda total, x: (total + x, log.enqueue(x))[0], [0.0], feed))
 
     try:
