@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax import export
+from jax.interpreters import mlir
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_jax.callbacks import callbacks_of
@@ -55,7 +56,7 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
-    exporting = export.export(jitted, platforms=["cpu"], disabled_checks=checks)
+    exporting = export.export(jitted, platforms=["cpu"], disabled_checks=checks, _override_lowering_rules=(_ERFC,))
     try:
         with _shardy(False):
             exported = exporting(*args, **kwargs)
@@ -69,6 +70,13 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
             raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
         return imported
     return _as_is(exported, static)
+
+
+_ERFC = (
+    jax.lax.erfc_p,
+    mlir.lower_fun(jax.lax.composite(lambda x: 1 - jax.lax.erf(x), name="chlo.erfc"), multiple_results=False),
+)
+"""Under its name: ``export`` writes it out as two polynomials, other than ``erf``, whose name it keeps."""
 
 
 def _as_is(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported:

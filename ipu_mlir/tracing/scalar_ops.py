@@ -310,6 +310,7 @@ BODIES: dict[str, Body] = {
     "sqrt": Body(math.sqrt),
     "cbrt": Body(math.cbrt),
     "erf": Body(math.erf),
+    "erfc": Body(math.erfc),
     # angles
     "sin": Body(math.sin),
     "cos": Body(math.cos),

@@ -68,6 +68,7 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "rsqrt.default prims.rsqrt.default": lambda x: 1.0 / np.sqrt(x),
     "prims.cbrt.default": np.cbrt,
     "erf.default special_erf.default prims.erf.default": lambda x: apply_unary_float("erf", x),
+    "erfc.default special_erfc.default prims.erfc.default": lambda x: apply_unary_float("erfc", x),
     "sigmoid.default": sigmoid,
     "silu.default": lambda x: x * sigmoid(x),
     "silu_backward.default": lambda gradient, x: gradient * sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x))),

@@ -141,6 +141,27 @@ def erf(ops: Arithmetic, x: Value) -> Value:
     return ops.select(ops.compare("ogt", size, ops.constant(0.927734375, x)), far, near)
 
 
+def erfc(ops: Arithmetic, x: Value) -> Value:
+    """Shepherd and Laframboise: (1 + 2 |x|) exp(x**2) erfc(|x|) is a polynomial of (|x| - 3) / (|x| + 3)."""
+    size, one, three = between(ops, ops.op("math.absf", x), 0, 10.6), ops.constant(1, x), ops.constant(3, x)
+    above, double = ops.op("arith.addf", size, three), fma(ops, size, ops.constant(2, x), one)
+    inverse = ops.op("arith.divf", one, ops.op("arith.mulf", above, double))
+    of_above = ops.op("arith.mulf", double, inverse)
+    place = ops.op("arith.mulf", ops.op("arith.subf", size, three), of_above)
+    left = fma(ops, ops.op("arith.addf", place, one), ops.constant(-3, x), size)  # size - 3 - place (size + 3)
+    left = fma(ops, ops.op("arith.negf", place), size, left)
+    place = fma(ops, left, of_above, place)
+    terms = (-2.67635179e-4, -7.7462384e-4, 2.00662183e-3, 2.56904545e-3, -2.37994842e-2, 6.82944586e-2)
+    terms += (-1.1927081e-1, 1.29646619e-1, -4.75623969e-2, -1.35621147e-1, 1.25300806)
+    square = ops.op("arith.mulf", size, size)
+    lost = fma(ops, ops.op("arith.negf", size), size, square)
+    bell = exp(ops, ops.op("arith.negf", square))
+    bell = fma(ops, bell, lost, bell)
+    scaled = ops.op("arith.mulf", polynomial(ops, place, terms), ops.op("arith.mulf", above, inverse))
+    y = ops.op("arith.mulf", bell, scaled)
+    return ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.op("arith.subf", ops.constant(2, x), y), y)
+
+
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp,
     "exp2": exp2,
@@ -148,5 +169,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "log": log,
     "log2": log2,
     "erf": erf,
+    "erfc": erfc,
 }
 """By the names of NumPy's calls; each takes values of f32."""

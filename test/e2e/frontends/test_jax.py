@@ -1,5 +1,6 @@
 """Programs of JAX: their results are those of JAX, in its structures and arrays."""
 
+import math
 import pickle
 from functools import partial
 
@@ -249,6 +250,17 @@ def test_fourier_transforms_of_no_elements():
         return jnp.fft.fft2(stack), jnp.fft.rfft(columns, axis=0), jnp.fft.irfft(stack.astype(jnp.complex64))
 
     check(f, jnp.ones((0, 3, 4)), jnp.ones((5, 0)))
+
+
+def test_complements_of_the_error_function_keep_their_name():
+    x = jnp.linspace(-3, 9, 50)
+    exe = ipu.compile(lambda x: (jax.nn.gelu(x, approximate=False), jax.lax.erfc(x)), args=[x])
+    text = exe.mlir("l0")
+    assert text.count("math.erfc") == 2 and "math.exp" not in text
+    gelu, complement = exe(x)
+    exact = np.vectorize(math.erfc)(np.float64(x))
+    np.testing.assert_allclose(complement, exact, rtol=1e-6)
+    np.testing.assert_allclose(gelu, x - x * np.vectorize(math.erfc)(np.float64(x) * math.sqrt(0.5)) / 2, atol=1e-6)
 
 
 def test_approximate_top_k_is_exact():

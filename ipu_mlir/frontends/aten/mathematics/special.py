@@ -126,19 +126,12 @@ def scaled_erfc(x: Any) -> Any:
     return np.where(x < 0, 2.0 * np.exp(square) - near, near)
 
 
-@elementwise("erfc.default", "special_erfc.default", "prims.erfc.default", kind="float")
-def _erfc(x: Any) -> Any:
-    small = 1.0 - apply_unary_float("erf", x)
-    size = np.maximum(x, 0.5)
-    return np.where(x < 0.5, small, np.exp(-size * size) * scaled_erfc(size))
-
-
 @elementwise("special_log_ndtr.default", kind="float")
 def _log_ndtr(x: Any) -> Any:
     t = x * math.sqrt(0.5)
     low = np.minimum(t, -1.0)
     below = np.log(scaled_erfc(-low) / 2.0) - low * low
-    above = np.log1p(-0.5 * _erfc(np.maximum(t, -1.0)))
+    above = np.log1p(-0.5 * apply_unary_float("erfc", np.maximum(t, -1.0)))
     return np.where(x < -math.sqrt(2.0), below, above)
 
 

@@ -13,7 +13,7 @@ from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
-MOST_ULP = {"exp": 1.1, "exp2": 1.1, "tanh": 1.4, "log": 0.9, "log2": 1.3, "erf": 1.1}
+MOST_ULP = {"exp": 1.1, "exp2": 1.1, "tanh": 1.4, "log": 0.9, "log2": 1.3, "erf": 1.1, "erfc": 5.6}
 """As ``docs/kernels.md`` says them, over all f32."""
 IN_F64: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp": np.exp,
@@ -22,6 +22,7 @@ IN_F64: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "tanh": np.tanh,
     "log": np.log,
     "erf": np.vectorize(math.erf),
+    "erfc": np.vectorize(math.erfc),
 }
 EDGES = np.float32([0.0, -0.0, 1, -1, 0.5, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 89, -104, 88.7, -87.3, 3e38])
 
@@ -77,13 +78,13 @@ def worst(name: str, every: int) -> float:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_error_on_a_sample(name: str) -> None:
-    assert worst(name, 65521 if name != "erf" else 1048573) <= MOST_ULP[name]
+    assert worst(name, 65521 if not name.startswith("erf") else 1048573) <= MOST_ULP[name]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_error_on_many(name: str) -> None:
-    assert worst(name, 97 if name != "erf" else 6151) <= MOST_ULP[name]
+    assert worst(name, 97 if not name.startswith("erf") else 6151) <= MOST_ULP[name]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
