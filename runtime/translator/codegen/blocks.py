@@ -163,7 +163,7 @@ def _best_group(
     for units in _unit_counts(statements[start : start + _LONGEST], options):
         loops = _longest_run(statements, start, units, places)
         stop = start + len(loops)
-        across = [_is_across(statements[start + n], loop) for n, loop in enumerate(loops)]
+        across = [is_across(statements[start + n], loop) for n, loop in enumerate(loops)]
         lost_us = _LOST_ACROSS * sum(compress(costs.outside_us[start:stop], across))
         total_us = costs.total_us(start, stop) - lost_us
         if total_us > best_us and costs.worth_a_loop(start, stop, options, lost_us):
@@ -173,7 +173,7 @@ def _best_group(
     return best
 
 
-def _is_across(statement: Statement, loop: int) -> bool:
+def is_across(statement: Statement, loop: int) -> bool:
     """True if a block of ``statement`` has a piece of each row instead of whole rows."""
     if isinstance(statement, Dot):
         return False

@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Scan,
     Statement,
 )
-from ipu_mlir.runtime.translator.codegen.blocks import Group
+from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
@@ -61,6 +61,7 @@ _MOST_OWN = 8  # elements of an array that is a kernel's own
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
 _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
+_COLUMNS = 64  # units at a time where blocks have pieces of rows: whole cache lines, and several vectors
 _SHARES = 4  # blocks of random numbers for each thread, in case that one begins late
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 
@@ -202,6 +203,8 @@ class Kernels:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(largest_array(statement) // group.units for statement in statements)
         strip = max(1, self.options.strip_elements // max(1, per_unit))
+        if any(is_across(each, loops[id(each)]) for each in statements):
+            strip = max(strip, _COLUMNS)
         if all(isinstance(each, Dot) and thin(each) for each in statements):
             strip = group.units  # nothing of it is read again
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
@@ -213,7 +216,7 @@ class Kernels:
                 first = code.value(f"arith.subi {start}, %lo : i64")
                 for part in parts:
                     if isinstance(part, Nest):
-                        write_nest(function, part, Cut(0, part.size, start, units, first))
+                        write_nest(function, part, Cut(part.cut or 0, part.size, start, units, first))
                         continue
                     assert isinstance(part, Reduce | Dot), "only straight-line statements are grouped"
                     loop = loops[id(part)]

@@ -41,9 +41,8 @@ class Nest:
 def ordered(statement: Elementwise, cut: int | None = None, units: int = 1) -> Nest:
     """``statement`` with its loops in the order of the first result's memory, those of one point left out."""
     out, extents = statement.outputs[0], statement.extents
-    order = sorted((n for n in range(len(extents)) if extents[n] > 1), key=lambda n: (-out.strides[n], n))
-    if cut is not None:
-        order = [cut, *(n for n in order if n != cut)]
+    loops = [n for n in range(len(extents)) if extents[n] > 1 or n == cut]
+    order = sorted(loops, key=lambda n: (-out.strides[n], n != cut, n))
 
     def change(access: Access) -> Access:
         return replace(access, strides=tuple(access.strides[n] for n in order))
@@ -51,9 +50,8 @@ def ordered(statement: Elementwise, cut: int | None = None, units: int = 1) -> N
     found = statement if order == [*range(len(extents))] else with_accesses(statement, change, change)
     assert isinstance(found, Elementwise), "what is element-wise stays so"
     stores = tuple(zip(found.outputs, found.values, strict=True))
-    first = None if cut is None else 0
     size = 1 if cut is None else extents[cut] // units
-    return Nest(tuple(extents[n] for n in order), (stores,), first, size)
+    return Nest(tuple(extents[n] for n in order), (stores,), None if cut is None else order.index(cut), size)
 
 
 def joined(a: Nest, b: Nest, place: Callable[[Buffer], Buffer]) -> Nest | None:

@@ -75,11 +75,13 @@ def write_reduction(
     if 0 in statement.extents:
         raise NoKernel("a reduction of nothing")
 
-    def outermost_first(n: int) -> tuple[bool, bool, int, int]:
+    def outermost_first(n: int) -> tuple[bool, int, bool, int]:
         moving = what.sources[-1] if what.reduced[n] else what.out
-        return n != loop, what.reduced[n], -moving.strides[n], n
+        return what.reduced[n], -moving.strides[n], n != loop, n
 
     order = sorted(range(len(statement.extents)), key=outermost_first)
+    if part is not None and loop is not None:
+        part = replace(part, loop=order.index(loop))
 
     def change(access: Access) -> Access:
         return replace(access, strides=tuple(access.strides[n] for n in order))
