@@ -10,7 +10,6 @@ from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
-from ipu_mlir.runtime.translator.optimize.merge_loops import with_merged_loops
 from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
 from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
@@ -47,7 +46,6 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("propagate-layouts", with_layouts),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
-    ArrayPass("merge-loops", with_merged_loops, has_options=True),
     ArrayPass("split-rows", with_split_rows, has_options=True),
 )
 
