@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.tensorflow.guide.later import Row, rows
+from ipu_mlir.tensorflow.library_options import APPLIED, WITHOUT_EFFECT_ON_MULTI_CONV
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "tensorflow-operators.md"
@@ -72,6 +73,17 @@ to it. Losses of f16 are f32, and edges of bins are f16.
 |---|---|---|---|
 """
 
+OPTIONS = """
+## Options of the libraries
+
+`multi_conv(options=...)` and `poplar_options` of `IPUConfig` take those of convolutions; `perConvReservedTiles` and
+`cycleBackOff` are of `multi_conv` alone. An option that has no effect is accepted, and the log says why; any other is
+an error.
+
+| option | what it does |
+|---|---|
+"""
+
 
 def errors() -> dict[str, tuple[str, float, float]]:
     """By name what it was compared with, and the errors that the test allows."""
@@ -110,7 +122,9 @@ def page() -> str:
         tests = ", ".join(f"`{each}`" for each in tests_of(row.name)[:3])
         lines.append(f"| {row.section} | `{row.name}` | {tests} | {gradient} | {cost} |\n")
     shown = [f"| `{name}` | {other} | {one:g} | {half:g} |\n" for name, (other, one, half) in errors().items()]
-    return TEXT + "".join(lines) + ERRORS + "".join(shown)
+    idle = {name: f"no effect: {why}" for name, why in WITHOUT_EFFECT_ON_MULTI_CONV.items()}
+    options = [f"| `{name}` | {what} |\n" for name, what in {**APPLIED, **dict(sorted(idle.items()))}.items()]
+    return TEXT + "".join(lines) + ERRORS + "".join(shown) + OPTIONS + "".join(options)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,17 @@ _TYPES = {"half": "native", "float16": "native", "float": "f32", "float32": "f32
 
 _BY_ITSELF = "the planner takes the parts with the fewest cycles"
 _ONE_PLAN = "a plan depends on the operation alone, forward and backward"
-_NO_EFFECT = {
+WITHOUT_EFFECT = {
     **dict.fromkeys(("planConstraints", "planType", "planMinimisationTarget", "optimizeForSpeed"), _BY_ITSELF),
     **dict.fromkeys(("enableMultiStageReduce", "enableFastReduce", "use128BitConvUnitLoad"), _BY_ITSELF),
     **dict.fromkeys(("pass", "fullyConnectedPass", "usedForSlice", "usedForUpdate", "operationForUpdate"), _ONE_PLAN),
     **dict.fromkeys(
         ("interTilePartialsType", "interIpuPartialsType"), "partial sums travel in the type that they have"
     ),
-    **dict.fromkeys(("enableConvDithering", "enableMatmulDithering", "enableDithering"), "ops begin at the same tile"),
+    **dict.fromkeys(
+        ("enableConvDithering", "enableMatmulDithering", "enableDithering"),
+        "small operations begin on tiles that nobody has taken lately, without being asked; large ones take all",
+    ),
     "remapOutputTensor": "a result lies where it is computed",
     "gatherConvOutput": "a result lies where it is computed",
     "inputRHSIsPreArranged": "weights lie as their largest reader wants them",
@@ -34,9 +37,15 @@ _NO_EFFECT = {
     "indicesAreSorted": "lookups do not ask for an order",
 }
 """Why an option of the libraries has no effect."""
+APPLIED = {
+    "availableMemoryProportion": "share of a tile's memory for what a convolution or a product fetches",
+    "partialsType": "type of sums that are not complete; `partialType` of slices",
+    "use16BitPartials": "the same: sums that are not complete are in 16 bits",
+}
+"""What the others do."""
 
-_OF_MULTI_CONV = {
-    **_NO_EFFECT,
+WITHOUT_EFFECT_ON_MULTI_CONV = {
+    **WITHOUT_EFFECT,
     **dict.fromkeys(("perConvReservedTiles", "cycleBackOff"), "convolutions that share a superstep are planned alone"),
 }
 """The same of those that one operator takes."""
@@ -74,10 +83,10 @@ def library_options(groups: Mapping[str, Mapping[str, Any]]) -> LibraryOptions:
                     _LOG.warning("%s has no effect here: it is one for all but matmuls and convolutions", where)
             elif name in ("partialsType", "partialType", "use16BitPartials"):
                 sums[group] = _partials(where, name, value)
-            elif name in _NO_EFFECT:
-                _LOG.warning("%s has no effect here: %s", where, _NO_EFFECT[name])
+            elif name in WITHOUT_EFFECT:
+                _LOG.warning("%s has no effect here: %s", where, WITHOUT_EFFECT[name])
             else:
-                raise _unknown(where, _NO_EFFECT)
+                raise _unknown(where, WITHOUT_EFFECT)
     return LibraryOptions(tuple(partition.items()), tuple(sums.items()))
 
 
@@ -95,15 +104,15 @@ def scopes_of(options: Mapping[str, str]) -> list[str]:
             scopes.append(f"ipu.available_memory_proportion.{share}")
         elif name in ("partialsType", "partialType", "use16BitPartials"):
             scopes.append(f"ipu.partials.{_partials(where, name, value)}")
-        elif name in _OF_MULTI_CONV:
-            _LOG.warning("%s has no effect here: %s", where, _OF_MULTI_CONV[name])
+        elif name in WITHOUT_EFFECT_ON_MULTI_CONV:
+            _LOG.warning("%s has no effect here: %s", where, WITHOUT_EFFECT_ON_MULTI_CONV[name])
         else:
-            raise _unknown(where, _OF_MULTI_CONV)
+            raise _unknown(where, WITHOUT_EFFECT_ON_MULTI_CONV)
     return scopes
 
 
 def _unknown(where: str, without_effect: Mapping[str, str]) -> ValueError:
-    known = ("availableMemoryProportion", "partialsType", "use16BitPartials", *without_effect)
+    known = (*APPLIED, *without_effect)
     return ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
 
 
