@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.frontends.calls import imported, parameters_of
+    from ipu_mlir.frontends.user_codelets import codelet
     from ipu_mlir.passes.plugins import load_plugin
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
@@ -92,6 +93,7 @@ __all__ = [
     "assume_equal",
     "broadcast",
     "checkpoint",
+    "codelet",
     "compile",
     "cond",
     "custom_vjp",
@@ -177,6 +179,7 @@ _HOME = {
     "assume_equal": "ipu_mlir.programs.replicas",
     "broadcast": "ipu_mlir.programs.replicas",
     "checkpoint": "ipu_mlir.tracing.control.outlined",
+    "codelet": "ipu_mlir.frontends.user_codelets",
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",
     "custom_vjp": "ipu_mlir.tracing.control.custom_gradients",

@@ -9,6 +9,7 @@ from ipu_mlir.frontends.aten.rules import OpRule
 
 _MODULES = (
     "arithmetic",
+    "codelets",
     "control",
     "convolutions",
     "creating",

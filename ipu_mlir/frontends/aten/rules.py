@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.aten.sequences import SPACE
@@ -175,7 +176,8 @@ def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
 @cache
 def to_numpy_dtype(dtype: torch.dtype) -> np.dtype[Any]:
     """NumPy's type of the elements of a tensor."""
-    return host_dtype("bf16") if dtype == torch.bfloat16 else torch.empty(0, dtype=dtype).numpy().dtype
+    with _disable_current_modes():  # an export has tensors without values only
+        return host_dtype("bf16") if dtype == torch.bfloat16 else torch.empty(0, dtype=dtype).numpy().dtype
 
 
 @cache
