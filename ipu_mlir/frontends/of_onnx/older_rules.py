@@ -42,3 +42,23 @@ def _from_an_axis_on(x: Any, y: Any, *, axis: int | None = None, opset: int, def
         behind = len(x.shape) - axis % len(x.shape) - len(y.shape)
         return definition(x, np.reshape(y, (*y.shape, *[1] * behind)))
     return NotImplemented
+
+
+@rule("BatchNormalization", always=True)
+def _batch_normalization(
+    x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, opset: int, outputs: int, epsilon: float | None = 1e-5,
+    momentum: float | None = 0.9, training_mode: int | None = 0, is_test: int | None = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """By given statistics, or in training by those of ``x``: so before opset 14 where more results are asked for."""
+    is_training = training_mode if opset >= 14 else outputs > 1 and (opset > 6 or not is_test)
+    epsilon, momentum = 1e-5 if epsilon is None else epsilon, 0.9 if momentum is None else momentum
+    own = (mean, variance)
+    if is_training:
+        axes = tuple(each for each in range(len(x.shape)) if each != 1)
+        own = (np.mean(x, axis=axes), np.var(x, axis=axes))
+    parts = [np.reshape(each, (-1, *[1] * (len(x.shape) - 2))) for each in (scale, bias, *own)]
+    found = (parts[0] * (x - parts[2]) / np.sqrt(parts[3] + np.float32(epsilon)) + parts[1]).astype(x.dtype)
+    if not is_training:
+        return found
+    running = [before * momentum + now * (1 - momentum) for before, now in zip((mean, variance), own, strict=True)]
+    return found, *running, *(own if outputs > 3 else ())

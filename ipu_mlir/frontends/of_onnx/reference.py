@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
+from onnx.reference.op_run import OpRun, RuntimeContextError
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -83,6 +83,8 @@ class _Evaluator(ReferenceEvaluator):
         rule = RULES.get((node.domain, node.op_type))
         try:
             made = super()._load_impl(node, input_types)
+        except RuntimeContextError:  # a function that depends on the types of inputs: asked for again with them
+            raise
         except Exception as error:  # of any kind: what an evaluator does with ops that it lacks
             if rule is None:
                 known = (
@@ -123,11 +125,10 @@ def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[
 
         if not (is_traced(args) or (rule is not None and (rule.always or kind is _Undefined))):
             return definition(*args)
-        attributes = {each: getattr(self, each) for each in self.attributes_names_}
-        attributes.update(options.get("linked_attributes") or {})
+        attributes = _attributes(self) | dict(options.get("linked_attributes") or {})
         attributes |= {"context": options["context"]} if options.get("context") else {}
         attributes["outputs"] = max((n for n, name in enumerate(self.onnx_node.output, 1) if name), default=0)
-        attributes["opset"] = self.run_params["opsets"].get(self.onnx_node.domain) or _NEWEST
+        attributes["opset"] = _opset(self)
         attributes["types"] = [narrow.get(name) for name in self.onnx_node.input]
         attributes["definition"] = definition
         trace = current_trace()
@@ -140,6 +141,26 @@ def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[
         return found if isinstance(found, tuple) else (found,)
 
     return type(kind.__name__, (kind,), {"run": run})
+
+
+def _opset(op: Any) -> int:
+    return op.run_params["opsets"].get(op.onnx_node.domain) or _NEWEST
+
+
+def _attributes(op: Any) -> dict[str, Any]:
+    """Those that a node has, and others with the defaults of its opset; the evaluator knows those of today alone."""
+    node, given = op.onnx_node, {each.name for each in op.onnx_node.attribute}
+    attributes = {each: getattr(op, each) for each in op.attributes_names_}
+    try:
+        known = onnx.defs.get_schema(node.op_type, _opset(op), node.domain).attributes
+    except onnx.defs.SchemaError:  # an op that ONNX does not define
+        return attributes
+    for name in attributes.keys() - given:
+        if name not in known:
+            del attributes[name]
+        elif (default := known[name].default_value).type:
+            attributes[name] = onnx.helper.get_attribute_value(default)
+    return attributes
 
 
 @contextmanager

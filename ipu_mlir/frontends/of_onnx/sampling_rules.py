@@ -24,14 +24,16 @@ def _resize(
     rank = len(x.shape)
     along = [axis % rank for axis in axes] if axes is not None else list(range(rank))
     roi, scales, sizes = (None if each is None else known("Resize", each) for each in (roi, scales, sizes))
-    if scales is None and sizes is None:  # of opset 10, whose second input are the scales
+    is_first = scales is None and sizes is None
+    if is_first:  # of opset 10, whose second input are the scales
         roi, scales, settings = None, roi, {**settings, "coordinate_transformation_mode": "asymmetric"}
-        settings["nearest_mode"] = "floor"
     factors, made = _factors([x.shape[axis] for axis in along], scales, sizes, text(keep_aspect_ratio_policy))
     settings = {name: settings[name] for name in _SAMPLED if settings.get(name) is not None}
     dtype = x.dtype
     outside = np.zeros((1,) * rank, bool)
     for place, axis in enumerate(along):
+        if is_first:
+            settings["nearest_mode"] = "ceil" if factors[place] < 1 else "floor"
         window = None if roi is None or not roi.size else [roi[place], roi[place + len(along)]]
         shares = _shares(x.shape[axis], made[place], factors[place], window, settings)
         if shares.shape[0] != shares.shape[1] or (shares != np.eye(len(shares))).any():
@@ -120,15 +122,13 @@ def _grid_sample(
 def _roi_align(
     x: Any, regions: Any, batches: Any, *, output_height: int | None = 1, output_width: int | None = 1,
     sampling_ratio: int | None = 0, spatial_scale: float | None = 1.0, mode: Any = "avg",
-    coordinate_transformation_mode: Any = None, opset: int, **_: Any,
+    coordinate_transformation_mode: Any = None, **_: Any,
 ) -> Any:  # fmt: skip
     """The mean, or the largest share, of samples in each cell of a region."""
     if not sampling_ratio:
         raise TypeError("RoiAlign without a sampling_ratio takes as many samples as the regions' sizes say")
     x, regions = traced_like(x, regions, batches), traced_like(regions, x)
-    is_half = (
-        text(coordinate_transformation_mode or ("half_pixel" if opset > 15 else "output_half_pixel")) == "half_pixel"
-    )
+    is_half = text(coordinate_transformation_mode or "output_half_pixel") == "half_pixel"
     ends = regions * np.float32(spatial_scale or 1.0) - np.float32(0.5 if is_half else 0)
     cells = output_height or 1, output_width or 1
     grid = (len(regions), *(each * sampling_ratio for each in cells))

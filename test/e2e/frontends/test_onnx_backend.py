@@ -69,6 +69,7 @@ AGREE = (
     "test_quantizelinear_int4",
     "test_dynamicquantizelinear_expanded",
     "test_loop11",
+    "test_gelu_tanh_2",
     "test_range_float_type_positive_delta_expanded",
     "test_scan_sum",
     "test_compress_negative_axis",

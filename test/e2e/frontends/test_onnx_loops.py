@@ -164,6 +164,15 @@ OLDER = {
         6,
         lambda x: x + np.array([[1], [2]]),
     ),
+    "LogSoftmax along all from its axis on": (
+        "z = Unsqueeze <axes = [0]> (x) w = LogSoftmax (z) y = Squeeze <axes = [0]> (w)",
+        *(11, lambda x: x - np.log(np.exp(x).sum())),
+    ),
+    "BatchNormalization": (
+        "s = Constant <value = float[3] {1, 2, 3}> () y = BatchNormalization <epsilon = 0.0> (x, s, s, s, s)",
+        *(9, lambda x: (x - [1, 2, 3]) * np.sqrt([1, 2, 3]) + [1, 2, 3]),
+    ),
+    "Resize to less": ("k = Constant <value = float[2] {1, 0.67}> () y = Resize (x, k)", 10, lambda x: x[:, ::2]),
     "Upsample": ("y = Upsample <scales = [2.0, 1.0]> (x)", 7, lambda x: np.repeat(x, 2, 0)),
     "Resize": ("k = Constant <value = float[2] {1, 2}> () y = Resize (x, k)", 10, lambda x: np.repeat(x, 2, 1)),
     "Dropout": ("y, mask = Dropout (x)", 7, lambda x: x),
