@@ -89,8 +89,8 @@ AGREE = (
 )
 REFUSED = {
     "test_unique_sorted_without_axis": "Unique 'Y, indices, inverse_indices, counts'.*its shape would depend on values",
-    "test_string_concat": "input x is text; a program takes tensors of numbers",
-    "test_identity_sequence": "input x is no tensor",
+    "test_string_concat": "x is text; a program takes and gives numbers",
+    "test_identity_sequence": "x is no tensor; a program takes and gives tensors",
 }
 
 
