@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.passes.raising.matrices.block_factors import best_block
 
 TARGET = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(1)
@@ -259,17 +261,28 @@ def assert_agrees(jax, function, *arrays: np.ndarray) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4 * (1 + np.nanmax(np.abs(other))), err_msg=str(path))
 
 
-def test_large_matrices_are_factored_and_solved_block_by_block() -> None:
-    roomy, size = ipu.Target(tiles_per_ipu=64), 70
+@pytest.mark.parametrize("size", [40, pytest.param(96, marks=pytest.mark.slow)])
+def test_large_matrices_are_factored_block_by_block(size: int) -> None:
+    small = ipu.Target(tiles_per_ipu=16, bytes_per_tile=15 * size**2)
+    assert best_block(size, size, 2, True, "f32", 16, machine_of(small)) < size
     root = RNG.uniform(-1, 1, (size, size)).astype(np.float32)
     positive = root @ root.T + size * np.eye(size, dtype=np.float32)
     several = np.stack([positive, positive - 2 * size * np.eye(size, dtype=np.float32)])
-    (found,) = run("stablehlo.cholesky ARGS {lower = true}", several, results=["tensor<2x70x70xf32>"], target=roomy)
+    kind = f"tensor<2x{size}x{size}xf32>"
+    (found,) = run("stablehlo.cholesky ARGS {lower = true}", several, results=[kind], target=small)
     np.testing.assert_allclose(found[0], np.linalg.cholesky(positive), rtol=1e-4, atol=1e-4)
     assert np.isnan(found[1]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lower", [True, False])
+def test_large_triangles_are_solved_block_by_block(lower: bool) -> None:
+    small, size = ipu.Target(tiles_per_ipu=64, bytes_per_tile=65536), 96
+    assert best_block(size, 90, 1, False, "f32", 64, machine_of(small)) < size
+    whole = RNG.uniform(0, 1, (size, size)).astype(np.float32) / size + np.eye(size, dtype=np.float32)
+    triangle = np.tril(whole) if lower else np.triu(whole)
     right = RNG.uniform(-1, 1, (size, 90)).astype(np.float32)
-    for triangle, lower in ((np.tril(found[0]), "true"), (np.tril(found[0]).T.copy(), "false")):
-        settings = f"left_side = true, lower = {lower}, unit_diagonal = false"
-        op = f'"stablehlo.triangular_solve"(ARGS) <{{{settings}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}}>'
-        (solved,) = run(op, triangle, right, results=["tensor<70x90xf32>"], target=roomy)
-        np.testing.assert_allclose(triangle @ solved, right, rtol=1e-4, atol=1e-4)
+    settings = f"left_side = true, lower = {str(lower).lower()}, unit_diagonal = false"
+    op = f'"stablehlo.triangular_solve"(ARGS) <{{{settings}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}}>'
+    (solved,) = run(op, triangle, right, results=["tensor<96x90xf32>"], target=small)
+    np.testing.assert_allclose(triangle @ solved, right, rtol=1e-4, atol=1e-4)
