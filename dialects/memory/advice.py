@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.locations import place_of
@@ -23,13 +23,24 @@ _WIDE = tuple(name for name, row in ELEMENT_TYPES.items() if row.bits >= 32 and 
 _PLACES = 3
 """So many exchanges are named."""
 
+_PROPORTIONS = (0.1, 0.03)
+_TIMES = (1, 2, 4)
+"""Which shares of the memory of a tile, and how many times the IPUs that may do, there are to choose from."""
+
 
 @dataclass(frozen=True)
 class Advice:
-    """Something to try, and the settings that ``text`` names for it."""
+    """Something to try, and the settings that ``text`` names for it.
+
+    Attributes:
+        choices: settings with which a compiler can try it, the weakest first.
+        compiled: whether the program was compiled with the settings, and fits.
+    """
 
     text: str
     settings: Settings = field(default_factory=Settings)
+    choices: tuple["Advice", ...] = ()
+    compiled: bool = False
 
 
 def advice_for_one_tile(report: MemoryReport, largest: tuple[tuple[Variable, int], ...]) -> tuple[Advice, ...]:
@@ -79,9 +90,11 @@ def advice_for_all_tiles(report: MemoryReport) -> tuple[Advice, ...]:
     )
     found: list[Advice] = []
     if brought >= over:
-        share = Settings(available_memory_proportion=None)
-        text = f"a smaller {share} (ipu-sweep compares): operands that are brought take {brought:,} B"
-        found.append(Advice(text, share))
+        text = f"a smaller {{}} (ipu-sweep compares): operands that are brought take {brought:,} B"
+        shares = (None, *_PROPORTIONS)
+        first, *others = (Settings(available_memory_proportion=share) for share in shares)
+        choices = tuple(Advice(text.format(each), each) for each in others)
+        found.append(Advice(text.format(first), first, choices))
     if wide // 2 >= over:
         found.append(Advice(f"16-bit types: arguments and constants of 32 bits or more take {wide:,} B here"))
     if computed >= over:
@@ -113,14 +126,24 @@ def _with_more_tiles(report: MemoryReport, fixed: int, found: list[Advice]) -> l
     chip = MACHINES[target.name].tiles_per_ipu
     if target.tiles_per_ipu < chip:
         ipus = max(target.ipus, ceil_div(tiles, chip))
-        settings = Settings(tiles_per_ipu=chip, **({"ipus": ipus} if ipus > target.ipus else {}))
-        have = f"an {target.name} has" if ipus == 1 else f"{ipus} IPUs of the kind {target.name} have"
-        return [Advice(f"more tiles: {needed}, {have} {ipus * chip:,} ({settings})", settings), *found]
+
+        def whole_chips(count: int) -> Advice:
+            settings = Settings(tiles_per_ipu=chip, **({"ipus": count} if count > target.ipus else {}))
+            have = f"an {target.name} has" if count == 1 else f"{count} IPUs of the kind {target.name} have"
+            return Advice(f"more tiles: {needed}, {have} {count * chip:,} ({settings})", settings)
+
+        choices = tuple(whole_chips(ipus * times) for times in _TIMES)
+        return [replace(choices[0], choices=choices), *found]
     each = target.tiles_per_ipu
     ipus = ceil_div(tiles, each)
-    settings = Settings(ipus=ipus)
-    text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * each:,} ({settings})"
-    return [*found, Advice(text, settings)]
+
+    def chips(count: int) -> Advice:
+        settings = Settings(ipus=count)
+        text = f"more IPUs: at least about {tiles:,} tiles are needed, {count} IPUs have {count * each:,} ({settings})"
+        return Advice(text, settings)
+
+    choices = tuple(chips(ipus * times) for times in _TIMES)
+    return [*found, replace(choices[0], choices=choices)]
 
 
 def _longer_pieces(report: MemoryReport, tile: int) -> str:

@@ -20,6 +20,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, memory_warnings
 from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.passes.core.manager import PassTime
+from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.engine.engine import Engine
@@ -368,9 +369,18 @@ class Lowered(NamedTuple):
 
 
 def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering) -> Lowered:
-    """A copy of ``module`` lowered for ``entries``."""
+    """A copy of ``module`` lowered for ``entries``.
+
+    Raises:
+        CompileError: a pass refuses it. What is advised of one that does not fit was compiled.
+    """
     copied = entries_alone(module.operation, entries)
-    timings = lowering.run(copied.operation)
+    try:
+        timings = lowering.run(copied.operation)
+    except OutOfMemoryError as error:
+        from ipu_mlir.compilation.tried_advice import with_tried_advice  # what programs that fit never need
+
+        raise with_tried_advice(error, module, entries, lowering) from None
     on_host = copied.operation.clone()
     return Lowered(copied, on_host, timings + to_host(on_host.operation))
 

@@ -9,12 +9,12 @@ from ipu_mlir.dialects.attributes.attributes import TARGET, target_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError
-from ipu_mlir.dialects.support.errors import CompileError, TargetError
+from ipu_mlir.dialects.support.errors import CompileError, Settings, TargetError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
 from ipu_mlir.passes.core.options import make_pass
-from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, leaves, replace_pass
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
@@ -123,6 +123,24 @@ class Lowering:
                 f"replicas; give ipu.Target(replicas={replicas}), or a mesh of {target.replicas} devices"
             )
         return replace(self, target=replace(target, replicas=replicas))
+
+    def with_settings(self, settings: Settings, target: Target) -> "Lowering":
+        """The same way with ``settings``, of the machine, ``target``, or of the partition.
+
+        Raises:
+            TargetError: there is no such machine.
+            CompileError: the program is partitioned already.
+        """
+        machine = {name: each for name, each in settings.items() if name in Target.__dataclass_fields__}
+        options = {name: each for name, each in settings.items() if name not in machine}
+        stages = dict(self.stages)
+        if options:
+            steps = leaves(stages.get("l2", ()))
+            partition = next((s.instance for s in steps if isinstance(s, PassStep) and s.name == Partition.name), None)
+            if partition is None:
+                raise CompileError(f"the program is placed already; {settings} is for tensors that are not")
+            stages["l2"] = replace_pass(stages["l2"], replace(partition, **options))
+        return replace(self, stages=stages, target=replace(target, **machine))
 
     def _up_to(self, level: str) -> dict[str, tuple[Step, ...]]:
         names = list(self.stages)

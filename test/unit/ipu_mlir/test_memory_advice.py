@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.compilation.tried_advice import tried
+from ipu_mlir.dialects.memory.advice import Advice
 from ipu_mlir.dialects.memory.problems import Problem
+from ipu_mlir.dialects.support.errors import Settings
 
 SMALL = ipu.Target(tiles_per_ipu=16)
 
@@ -93,12 +96,29 @@ def test_16_bit_types_are_advised_where_they_save_enough() -> None:
 def test_a_smaller_proportion_and_a_smaller_batch_are_advised_where_they_save_enough() -> None:
     args = specs(2048, 256, 2)
     found = problem(layers, args, target=SMALL)
-    advised(found, "a smaller available_memory_proportion")
+    assert "available_memory_proportion=0.1 " in advised(found, "a smaller available_memory_proportion")
+    assert {"available_memory_proportion": 0.1} in found.settings
     assert fits(layers, args, target=SMALL, available_memory_proportion=0.1)
     advised(found, "a smaller batch")
     assert fits(layers, specs(1024, 256, 2), target=SMALL)
     weights_alone = problem(layers, specs(16, 1024, 8), target=SMALL)
     assert not any("batch" in each or "proportion" in each for each in weights_alone.tries)
+
+
+def test_settings_are_told_only_where_they_were_compiled_and_fit() -> None:
+    def ipus(count: int) -> Advice:
+        return Advice(f"ipus={count}", Settings(ipus=count))
+
+    proportion = Settings(available_memory_proportion=0.1)
+    useless = Advice("less", proportion, choices=(Advice("less=0.1", proportion),))
+    several = replace(ipus(2), choices=(ipus(2), ipus(4), ipus(8)))
+    other = Advice("a smaller batch")
+    found = tuple(tried([useless, several, other], lambda settings: settings.get("ipus", 0) > 3))
+    assert [(each.text, each.compiled) for each in found] == [("ipus=4", True), ("a smaller batch", False)]
+    told = Problem("tiles", 0, None, 5, "is too large", (), found, None, tried=True)
+    assert told.message == "is too large; try ipus=4 (compiled: it fits); or, which was not compiled, a smaller batch"
+    none = replace(told, advice=(other,))
+    assert none.message.startswith("is too large; no setting that was compiled fits; or, which was not compiled, a ")
 
 
 def test_code_that_is_too_much_moves_into_a_loop() -> None:
