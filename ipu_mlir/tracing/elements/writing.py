@@ -135,7 +135,8 @@ def _as_type_of(name: str, value: Symbol, values: Any) -> Any:
         TraceTypeError: they are of another kind of numbers.
     """
     given = operand(value.program, values)
-    if kind_of(common_dtype([value, given])) != kind_of(value.dtype):
+    common, own = (kind_of(each).replace("u", "i") for each in (common_dtype([value, given]), value.dtype))
+    if common != own:
         raise TraceTypeError(f"{name} of {value} with {given}: values of another kind; use astype(np.{value.dtype})")
     return astype(tensor(value.program, values, value.dtype), value.dtype)
 

@@ -11,6 +11,7 @@ from ipu_mlir.tracing.emit import Loop, Sum, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.joining import concatenate
 from ipu_mlir.tracing.functions.reductions import axes_of
+from ipu_mlir.tracing.operands import Scalar, common_dtype
 
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
@@ -157,7 +158,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if len(x.shape) != 1:
         raise TraceValueError(f"vander of {x}: give a vector")
     count = x.shape[0] if N is None else N
-    x = astype(x, np.promote_types(x.dtype, int))
+    x = astype(x, common_dtype([x, Scalar(np.int64(0), weak=False)]))
     if count == 0:
         return x[:, None][:, :0]
     powers = [np.ones_like(x)]

@@ -14,10 +14,7 @@ from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    trace = trace_of(arrays)
-    parts = [tensor(trace, each) for each in arrays]
-    common = supported_dtype(dtype) if dtype is not None else common_dtype(parts)
-    parts = [astype(each, common) for each in parts]
+    parts = _in_one_type(arrays, dtype)
     if axis is None:
         parts, axis = [views.reshape(each, (-1,)) for each in parts], 0
     along = views.axis_of("concatenate", parts[0], axis)
@@ -31,24 +28,24 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = Non
 
 
 def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return concatenate([views.expand_dims(each, axis) for each in _tensors(arrays)], axis, dtype=dtype)
+    return concatenate([views.expand_dims(each, axis) for each in _in_one_type(arrays, dtype)], axis)
 
 
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return concatenate([atleast_2d(each) for each in _tensors(tup)], 0, dtype=dtype)
+    return concatenate([atleast_2d(each) for each in _in_one_type(tup, dtype)], 0)
 
 
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    parts = [atleast_1d(each) for each in _tensors(tup)]
-    return concatenate(parts, min(1, len(parts[0].shape) - 1), dtype=dtype)
+    parts = [atleast_1d(each) for each in _in_one_type(tup, dtype)]
+    return concatenate(parts, min(1, len(parts[0].shape) - 1))
 
 
 def dstack(tup: Sequence[Any]) -> Any:
-    return concatenate([atleast_3d(each) for each in _tensors(tup)], 2)
+    return concatenate([atleast_3d(each) for each in _in_one_type(tup)], 2)
 
 
 def column_stack(tup: Sequence[Any]) -> Any:
-    return concatenate([each if len(each.shape) > 1 else atleast_2d(each).T for each in _tensors(tup)], 1)
+    return concatenate([each if len(each.shape) > 1 else atleast_2d(each).T for each in _in_one_type(tup)], 1)
 
 
 def block(arrays: Any) -> Any:
@@ -218,6 +215,13 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def _tensors(values: Sequence[Any]) -> list[Any]:
     trace = trace_of(values)
     return [tensor(trace, each) for each in values]
+
+
+def _in_one_type(values: Sequence[Any], dtype: Any = None) -> list[Any]:
+    """``values`` as tensors of ``dtype``, or of their common type, which views of what is outside would not tell."""
+    parts = _tensors(values)
+    common = common_dtype(parts) if dtype is None else supported_dtype(dtype)
+    return [astype(each, common) for each in parts]
 
 
 def _each(values: Sequence[Any], change: Any) -> Any:

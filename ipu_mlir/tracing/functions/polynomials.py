@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.operands import tensor, trace_of
+from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
 
 
 def polyval(p: Any, x: Any) -> Any:
     trace = trace_of((p, x))
     p = tensor(trace, p)
-    found = np.zeros_like(tensor(trace, x))
+    found = np.zeros_like(tensor(trace, x), dtype=common_dtype([p, operand(trace, x)]))
     for place in range(p.shape[0]):
         found = found * x + p[place]
     return found

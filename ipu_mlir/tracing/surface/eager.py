@@ -186,8 +186,7 @@ def _is_numbers(value: Any) -> bool:
 def _as_float(value: Any, common: np.dtype[Any]) -> Any:
     """``value`` as it takes part beside floats of type ``common``."""
     if isinstance(value, np.ndarray | np.generic) and (value.dtype.kind in "iu" or value.dtype in WIDE):
-        kind = np.result_type(common, np.complex64) if value.dtype.kind == "c" and common not in WIDE else common
-        return value.astype(kind)
+        return value.astype(np.result_type(common, np.complex64) if value.dtype.kind == "c" else common)
     return value
 
 

@@ -41,6 +41,16 @@ FUNCTIONS = {
     ),
     "elements": lambda x, n: (x[0], *x, sum(n), x[0] * np.ones(2), x.argmax(), round(x[1] + 0.25), round(x, 1)),
     "methods": lambda x, n: (x.clip(0), x.take([0, 2]), x.dot(np.ones(3)), inp.add.reduce(x), inp.add.outer(x, n)),
+    "wide arrays": lambda x, n: (
+        np.stack([x, np.broadcast_to(0.5, (3,))]),
+        np.vstack([x, np.ones((1, 3))]),
+        np.column_stack([x, np.ones(3)]),
+        np.vander(x),
+        np.vander(n),
+        np.polyval(x, 2.0),
+        x.astype(np.float64) @ np.full(3, 1j),
+    ),
+    "unsigned": lambda x, n: (n.astype(np.uint8).at[n % 3].add(n), n.at[0].set(np.uint8(3))),
     "grown": lambda x, n: _grown(x, n),
     "integers": lambda x, n: (np.sum(n), n + 1, np.take(x, n % 3), x[n % 3]),
 }
