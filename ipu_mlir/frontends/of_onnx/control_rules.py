@@ -109,6 +109,9 @@ def _loop(
             return _rolled(roll, counted, start, ([np.int64(index)] for index in range(trips)), trips)
         if goes_on is True and trips is not None and not has_rows:
             return tuple(_fori(np.reshape(trips, ()), counted, start))
+        if goes_on is True and trips is None:
+            _fori(1, counted, start)
+            raise ValueError("it has no end: no trip count, and a condition that stays true")
     except _AsksItsBody:
         pass
     if has_rows:
@@ -150,21 +153,23 @@ def _scan(
         made = body.run(None, around | dict(zip(body.input_names, [*carried, *elements], strict=True)))
         return list(made[:number]), list(made[number:])
 
+    is_known = not is_traced(inputs, list(around.values()))
     if len(inputs) > len(body.input_names):
         if inputs[0] is not None:
             raise ValueError("its samples have lengths of their own; opset 9 has a scan of equal ones")
         samples = [
-            _scanned(step, [each[sample] for each in inputs[1:]], number, None, directions, None, None)
+            _scanned(step, [each[sample] for each in inputs[1:]], number, is_known, turned=directions)
             for sample in range(inputs[1].shape[0])
         ]
         return tuple(np.stack(each) for each in zip(*samples, strict=True))
     made = scan_output_axes, scan_output_directions
-    return _scanned(step, inputs, number, scan_input_axes, scan_input_directions, *made)
+    return _scanned(step, inputs, number, is_known, scan_input_axes, scan_input_directions, *made)
 
 
 def _scanned(
-    step: Step, inputs: Sequence[Any], number: int, axes: Sequence[int] | None, turned: Sequence[int] | None,
-    axes_made: Sequence[int] | None, turned_made: Sequence[int] | None,
+    step: Step, inputs: Sequence[Any], number: int, is_known: bool, axes: Sequence[int] | None = None,
+    turned: Sequence[int] | None = None, axes_made: Sequence[int] | None = None,
+    turned_made: Sequence[int] | None = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """What is carried last, and the rows of the results along their axes."""
     start, scanned = list(inputs[:number]), inputs[number:]
@@ -176,10 +181,10 @@ def _scanned(
     if not trips:
         return *start, *_no_rows(step, start, [np.zeros(x.shape[1:], x.dtype) for x in xs])
     elements = ([x[index] for x in xs] for index in range(trips))
-    if is_traced(start, xs):
-        made = _rolled(lambda: scan(step, start, xs), step, start, elements, trips)
-    else:
+    if is_known:
         made = _written_out(step, start, elements)
+    else:
+        made = _rolled(lambda: scan(step, start, xs), step, start, elements, trips)
     rows = made[number:]
     ways = zip(rows, axes_made or [0] * len(rows), turned_made or [0] * len(rows), strict=True)
     return *made[:number], *(np.moveaxis(np.flip(row, 0) if back else row, 0, axis) for row, axis, back in ways)

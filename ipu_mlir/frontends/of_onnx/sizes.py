@@ -67,15 +67,24 @@ def deciding_inputs(model: onnx.ModelProto) -> list[str]:
 
 
 def with_values(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> onnx.ModelProto:
-    """``model`` with inputs as constants."""
+    """``model`` with inputs as constants, and with all elements of sparse ones."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    for name, value in values.items():
+    sparse = {each.values.name: _dense(each) for each in model.graph.sparse_initializer}
+    del copy.graph.sparse_initializer[:]
+    for name, value in (sparse | dict(values)).items():
         copy.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
     kept = [each for each in copy.graph.input if each.name not in values]
     del copy.graph.input[:]
     copy.graph.input.extend(kept)
     return copy
+
+
+def _dense(given: onnx.SparseTensorProto) -> np.ndarray:
+    values, places = onnx.numpy_helper.to_array(given.values), onnx.numpy_helper.to_array(given.indices)
+    whole = np.zeros(tuple(given.dims), values.dtype)
+    whole[tuple(places.T) if places.ndim > 1 else np.unravel_index(places, whole.shape)] = values
+    return whole
 
 
 def named_sizes(

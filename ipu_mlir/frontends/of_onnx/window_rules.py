@@ -196,6 +196,12 @@ def _norm_pool(x: Any, *, kernel_shape: Sequence[int], p: float | None = 2, **se
     return np.power(_total(np.power(np.abs(x), power), windows), 1.0 / power).astype(x.dtype)
 
 
+@rule("GlobalLpPool")
+def _global_norm_pool(x: Any, *, p: float | None = 2, **_: Any) -> Any:
+    axes, power = tuple(range(2, len(x.shape))), float(p or 2)
+    return np.power(np.sum(np.power(np.abs(x), power), axis=axes, keepdims=True), 1.0 / power).astype(x.dtype)
+
+
 @rule("MaxUnpool")
 def _max_unpool(
     x: Any, places: Any, output_shape: Any = None, *, kernel_shape: Sequence[int], strides: Any = None,

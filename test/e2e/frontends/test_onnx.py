@@ -129,6 +129,17 @@ def test_sizes_that_a_model_computes_are_known_before_it_is_imported():
     )
 
 
+@pytest.mark.parametrize("places", [[1, 5], [[0, 1], [1, 2]]])
+def test_weights_of_few_elements(places: list):
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "few", [x], [y])
+    weights = numpy_helper.from_array(np.array([5, 7], np.float32), "w")
+    where = numpy_helper.from_array(np.array(places), "places")
+    graph.sparse_initializer.append(helper.make_sparse_tensor(weights, where, [2, 3]))
+    exe = ipu.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), target=TARGET)
+    np.testing.assert_array_equal(exe(np.ones((2, 3), np.float32)), [[1, 6, 1], [1, 1, 8]])
+
+
 def test_inputs_that_are_not_there_are_named():
     exe = ipu.compile(a_model(), target=TARGET)
     with pytest.raises(ipu.RunError, match="the model takes x"):

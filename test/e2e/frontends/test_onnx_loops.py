@@ -60,6 +60,11 @@ def test_a_loop_ends_by_its_count_and_its_condition(trips: str, goes: str):
         np.testing.assert_array_equal(program(np.array(count), X), wanted)
 
 
+def test_a_loop_without_an_end_is_refused():
+    with pytest.raises(ipu.CompileError, match="Loop 'y': it has no end: no trip count, and a condition"):
+        ipu.compile(loop(DOUBLED, "float[2,3] x", "float[2,3] y", trips=""), target=TARGET)
+
+
 def test_a_condition_may_come_with_the_arguments():
     program = ipu.compile(loop(DOUBLED, f"{GIVEN}, bool go", "float[2,3] y", goes="go"), target=TARGET)
     for go in (True, False):
@@ -173,6 +178,10 @@ OLDER = {
         *(9, lambda x: (x - [1, 2, 3]) * np.sqrt([1, 2, 3]) + [1, 2, 3]),
     ),
     "Resize to less": ("k = Constant <value = float[2] {1, 0.67}> () y = Resize (x, k)", 10, lambda x: x[:, ::2]),
+    "GlobalLpPool": (
+        "z = Unsqueeze <axes = [0]> (x) w = GlobalLpPool (z) y = Squeeze <axes = [0]> (w)",
+        *(11, lambda x: np.linalg.norm(x, axis=1, keepdims=True)),
+    ),
     "Upsample": ("y = Upsample <scales = [2.0, 1.0]> (x)", 7, lambda x: np.repeat(x, 2, 0)),
     "Resize": ("k = Constant <value = float[2] {1, 2}> () y = Resize (x, k)", 10, lambda x: np.repeat(x, 2, 1)),
     "Dropout": ("y, mask = Dropout (x)", 7, lambda x: x),
