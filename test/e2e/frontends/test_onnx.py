@@ -9,6 +9,8 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
+from ipu_mlir.tools.ipu_run import main as ipu_run  # noqa: E402
+
 TARGET = ipu.Target(tiles_per_ipu=16)
 
 
@@ -69,6 +71,16 @@ def test_sizes_may_be_left_open():
     for batch in (2, 5):
         x = np.random.default_rng(batch).standard_normal((batch, 1, 8, 8)).astype(np.float32)
         assert_same(exe, model, x)
+
+
+def test_tools_take_open_sizes_from_the_inputs(tmp_path, capsys):
+    onnx.save(a_model("batch"), tmp_path / "open.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 1, 8, 8)).astype(np.float32)
+    expected = ReferenceEvaluator(a_model()).run(None, {"x": x})
+    np.savez(tmp_path / "io.npz", in0=x, out0=expected[0], out1=expected[1])
+    assert ipu_run([f"{tmp_path}/open.onnx", "--tiles", "16", "--inputs", f"{tmp_path}/io.npz", "--check"]) == 0
+    assert ipu_run([f"{tmp_path}/open.onnx"]) == 1
+    assert "leaves sizes open, of x: float32[batch, 1, 8, 8]; give ipu-run --inputs" in capsys.readouterr().err
 
 
 def test_names_of_sizes_stand_for_one_size_each():
