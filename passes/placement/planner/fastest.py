@@ -71,7 +71,8 @@ class Fastest:
             parts for parts in _followers(operation, target) if _partials(operation, parts) <= question.most_partials
         ]
         found = dict.fromkeys(followers, "an operand's cuts")
-        if not all(operation.parallel) or not any(_is_whole(operation, parts) for parts in found):
+        is_followed = all(operation.parallel) and any(_is_whole(operation, parts) for parts in found)
+        if not is_followed or not any(each.fits for each in candidates_of(operation, question, found)):
             for grid, fastest in best_grids(question):
                 found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")
             found.setdefault(Balanced(self.grain_bytes)(operation, target), "balanced")

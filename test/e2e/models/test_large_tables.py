@@ -57,6 +57,14 @@ def test_gather_shares_out_the_rows_of_the_table() -> None:
     assert largest(8000) < 7000, "64,000 bytes are shared out among 16 tiles"
 
 
+@pytest.mark.parametrize("start", [5, 4090, -3])
+def test_a_slice_of_what_takes_a_quarter_of_the_memory_of_all_tiles(start: int) -> None:
+    x = np.arange(4096, dtype=np.float32)
+    executable = ipu.compile(lambda x, i: ipu.dynamic_slice(x, (i,), (9,)), args=[x, np.int32(0)], target=_TARGET)
+    begin = min(start % 4096, 4096 - 9)
+    np.testing.assert_array_equal(executable(x, np.int32(start)), x[begin : begin + 9])
+
+
 def test_update_of_a_large_table_holds_it_once() -> None:
     table = ipu.Variable(_TABLE, name="table")
 
