@@ -113,6 +113,7 @@ class Question:
         grains: per loop, the multiple at which it is cut.
         num_tiles: the most parts.
         reach: in each dimension of the first output, how far later ops reach over what a part has of it.
+        beside_bytes: of what lies on each tile besides, as the operands of which a step takes slices.
         most_partials: the most partial results of one element, 1 for none.
         temporary_bytes: what operands brought to a tile and partial results may take there.
     """
@@ -128,6 +129,7 @@ class Question:
     temporary_bytes: int
     machine: Machine
     reach: tuple[int, ...] = ()
+    beside_bytes: int = 0
     most_partials: int = 1 << 62
 
     def partials(self, blocks: IntArray) -> IntArray:
@@ -231,7 +233,8 @@ def _from_elsewhere(question: Question, blocks: IntArray) -> Brought:
 
 def fits(question: Question, found: Estimate) -> BoolArray:
     """The grids that stay within what the operation may take for a while, and within the memory of a tile."""
-    return (found.temporary <= question.temporary_bytes) & (found.resident <= question.machine.bytes_per_tile)
+    room = question.machine.bytes_per_tile - question.beside_bytes
+    return (found.temporary <= question.temporary_bytes) & (found.resident <= room)
 
 
 def _combination(question: Question, blocks: IntArray) -> tuple[IntArray, IntArray]:

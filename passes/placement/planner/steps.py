@@ -1,6 +1,7 @@
 """Operations that do not fit at once, in steps that fit."""
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Ope
 from ipu_mlir.passes.placement.planner.search import best_grids
 
 _MOST_STEPS = 64  # the program grows with them
+_RESERVED = 16  # of a tile, one part in so many is for code and for what lives between ops
 
 
 def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> InSteps | None:
@@ -74,4 +76,7 @@ def _step_of(question: Question, loop: int, block: int) -> Question:
         shape = _shape_of_step(operand.indices, operand.shape, loop, left_out)
         return replace(operand, shape=shape, placed=True)  # a slice has no home of its own
 
-    return replace(question, extents=extents, inputs=tuple(map(part_of, question.inputs)))
+    lying = sum(prod(each.shape) * each.element_bytes for each in question.inputs if not each.placed)
+    inputs = tuple(map(part_of, question.inputs))
+    beside = -(-lying // question.num_tiles) + question.machine.bytes_per_tile // _RESERVED
+    return replace(question, extents=extents, inputs=inputs, beside_bytes=beside)

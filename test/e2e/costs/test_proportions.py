@@ -41,3 +41,9 @@ def test_replicas_of_more_ipus_share_the_links() -> None:
     w = ipu.Variable(np.zeros(1 << 14, F32), name="w")
     found = [_cycles(lambda: w.assign(ipu.all_reduce(w.value + F32(1))), (), ipus=n, replicas=4) for n in (1, 2, 4)]
     assert max(found) < 1.5 * min(found)
+
+
+def test_steps_leave_room_for_the_operands_that_they_take_slices_of() -> None:
+    """Part of each tile has the operands themselves; a step that fitted an empty tile would be too large."""
+    args = [ipu.TensorSpec((2048, 2048)), ipu.TensorSpec((2048, 512))]
+    assert ipu.compile(lambda a, b: a @ b, args=args, target=ipu.Target(tiles_per_ipu=64)).profile().compilation.fits
