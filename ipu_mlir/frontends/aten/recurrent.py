@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.frontends.aten.rules import rule, wide
 from ipu_mlir.frontends.aten.sequences import SPACE
 from ipu_mlir.frontends.support.activations import sigmoid
+from ipu_mlir.tracing.control.gradients import vjp
 from ipu_mlir.tracing.control.scans import scan
 
 Cell = Callable[[tuple[Any, ...], Any, Any, Any], tuple[Any, ...]]
@@ -42,31 +43,40 @@ def _product(x: Any, weights: Any, bias: Any) -> Any:
     return found if bias is None else found + bias
 
 
-@rule(f"{SPACE}.lstm.default")
-def _lstm(
-    x: Any, states: Sequence[Any], weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
-    bidirectional: bool, batch_first: bool,
-) -> Any:  # fmt: skip
-    return _layers(_lstm_cell, x, states, weights, layers, batch_first)
-
-
-def _of_one_state(name: str, cell: Cell) -> Any:
-    """The rule of a layer whose cell has one state."""
+def _rules_of(name: str, cell: Cell) -> tuple[Any, Any]:
+    """The rules of a layer of that cell, and of its gradients by input, states and weights."""
 
     @rule(f"{SPACE}.{name}.default")
     def layer(
-        x: Any, state: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
+        x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
         bidirectional: bool, batch_first: bool,
     ) -> Any:  # fmt: skip
-        return _layers(cell, x, [state], weights, layers, batch_first)
+        return _layers(cell, x, _as_list(states), weights, layers, batch_first)
 
-    return layer
+    @rule(f"{SPACE}.{name}_gradient.default")
+    def gradient(
+        cotangents: Sequence[Any], x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int,
+        dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> Any:  # fmt: skip
+        def whole(x: Any, states: list[Any], weights: list[Any]) -> Any:
+            return _layers(cell, x, states, weights, layers, batch_first)
+
+        _, pull = vjp(whole, x, _as_list(states), list(weights))
+        of_x, of_states, of_weights = pull(tuple(cotangents))
+        return [of_x, *of_states, *of_weights]
+
+    return layer, gradient
 
 
-OF_ONE_STATE = (
-    _of_one_state("gru", _gru_cell),
-    _of_one_state("rnn_tanh", _plain_cell(np.tanh)),
-    _of_one_state("rnn_relu", _plain_cell(lambda x: np.maximum(x, 0))),
+def _as_list(states: Any) -> list[Any]:
+    """The states of a layer, of which PyTorch passes a single one alone."""
+    return list(states) if isinstance(states, list | tuple) else [states]
+
+
+LSTM, GRU = _rules_of("lstm", _lstm_cell), _rules_of("gru", _gru_cell)
+RNN_TANH, RNN_RELU = (
+    _rules_of("rnn_tanh", _plain_cell(np.tanh)),
+    _rules_of("rnn_relu", _plain_cell(lambda x: np.maximum(x, 0))),
 )
 
 

@@ -1,4 +1,4 @@
-"""Recurrent layers of PyTorch as one op each: PyTorch writes the steps of a sequence one after the other otherwise."""
+"""Recurrent layers of PyTorch and their gradients as one op each: PyTorch writes step after step otherwise."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch._C import DispatchKey, _SetExcludeDispatchKeyGuard
 from torch._C._functorch import peek_interpreter_stack
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
@@ -19,16 +20,20 @@ _LIBRARY = torch.library.Library(SPACE, "DEF")
 
 
 def _define(name: str, results: str) -> tuple[Any, Any]:
-    """The op of PyTorch, and ours that takes and gives the same."""
-    theirs = getattr(torch.ops.aten, name).input
+    """The op of PyTorch, and ours that takes and gives the same; another one of ours gives its gradients."""
+    theirs, ours = getattr(torch.ops.aten, name).input, f"{SPACE}::{name}"
     states = "Tensor[] hx" if name == "lstm" else "Tensor hx"
-    _LIBRARY.define(
-        f"{name}(Tensor input, {states}, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
-        f"bool bidirectional, bool batch_first) -> {results}"
+    arguments = (
+        f"Tensor input, {states}, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
+        "bool bidirectional, bool batch_first"
     )
+    _LIBRARY.define(f"{name}({arguments}) -> {results}")
     _LIBRARY.impl(name, theirs, "CompositeExplicitAutograd")
-    torch.library.register_fake(f"{SPACE}::{name}", _shapes)
-    torch.library.register_autograd(f"{SPACE}::{name}", partial(_backward, theirs), setup_context=_keep)
+    torch.library.register_fake(ours, _shapes)
+    _LIBRARY.define(f"{name}_gradient(Tensor[] cotangents, {arguments}) -> Tensor[]")
+    _LIBRARY.impl(f"{name}_gradient", partial(_gradient, theirs), "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{ours}_gradient", _shapes_of_gradient)
+    torch.library.register_autograd(ours, partial(_backward, f"{name}_gradient"), setup_context=_keep)
     return theirs, getattr(getattr(torch.ops, SPACE), name).default
 
 
@@ -38,20 +43,30 @@ def _shapes(x: Any, states: Any, weights: Any, has_biases: bool, layers: int, *o
     return x.new_empty([*x.shape[:2], directions * states[0].shape[2]]), *(torch.empty_like(each) for each in states)
 
 
+def _shapes_of_gradient(cotangents: Any, *args: Any) -> list[torch.Tensor]:
+    return [torch.empty_like(leaf) for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)]
+
+
+def _gradient(theirs: Any, cotangents: Any, *args: Any) -> list[torch.Tensor]:
+    """The gradients of PyTorch's op by its tensors, step by step."""
+    leaves, form = pytree.tree_flatten(args)
+    with torch.enable_grad(), _SetExcludeDispatchKeyGuard(DispatchKey.AutogradFunctionality, False):
+        given = [leaf.detach().requires_grad_() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        results = theirs(*pytree.tree_unflatten(given, form))
+        tensors = [leaf for leaf in given if isinstance(leaf, torch.Tensor)]
+        return list(torch.autograd.grad(results, tensors, cotangents))
+
+
 def _keep(ctx: Any, inputs: Any, output: Any) -> None:
     leaves, ctx.form = pytree.tree_flatten(inputs)
     ctx.others = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     ctx.save_for_backward(*(leaf for leaf in leaves if isinstance(leaf, torch.Tensor)))
 
 
-def _backward(theirs: Any, ctx: Any, *cotangents: Any) -> Any:
-    """The gradient of PyTorch's op, step by step."""
-    with torch.enable_grad():
-        given = [each.detach().requires_grad_() for each in ctx.saved_tensors]
-        rest = iter(given)
-        leaves = [next(rest) if other is None else other for other in ctx.others]
-        results = theirs(*pytree.tree_unflatten(leaves, ctx.form))
-    found = iter(torch.autograd.grad(results, given, cotangents))
+def _backward(name: str, ctx: Any, *cotangents: Any) -> Any:
+    rest = iter(ctx.saved_tensors)
+    args = pytree.tree_unflatten([next(rest) if other is None else other for other in ctx.others], ctx.form)
+    found = iter(getattr(getattr(torch.ops, SPACE), name)(list(cotangents), *args))
     return tuple(pytree.tree_unflatten([next(found) if each is None else None for each in ctx.others], ctx.form))
 
 
