@@ -38,6 +38,7 @@ from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
 from ipu_mlir.passes.normalize.expand_powers import ExpandPowers
 from ipu_mlir.passes.normalize.factor_sums import FactorSums
+from ipu_mlir.passes.normalize.fold_gaps import FoldGaps
 from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
 from ipu_mlir.passes.normalize.folding.fold_constants import FoldConstants
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
@@ -168,6 +169,7 @@ PASSES: tuple[type[Pass], ...] = (
     FoldCollectives,
     FactorSums,
     FoldConstants,
+    FoldGaps,
     FoldTransposes,
     FormSupersteps,
     ForwardCopies,

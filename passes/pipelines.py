@@ -82,6 +82,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-guard-integers",
     "ipu-update-on-shards",
     "ipu-partition-remote-buffers",
+    "ipu-fold-gaps",
     "ipu-trim-windows",
     "linalg-fold-unit-extent-dims",
     "ipu-hoist-invariants",

@@ -6,10 +6,11 @@ from itertools import pairwise, product
 
 from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.memory_writes import static_layout
+from ipu_mlir.passes.support.gaps import fills_with_zero, is_sum_of_products, static_numbers
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -83,7 +84,7 @@ class _Spread:
 def _spread_operand(op: ir.Operation) -> _Spread | None:
     """The operand of ``op`` that has gaps, if that can be split."""
     nest = loop_nest(op) if "library_call" not in op.attributes and len(op.operands) == 3 else None
-    if nest is None or nest.num_inputs != 2 or not _is_sum_of_products(op):
+    if nest is None or nest.num_inputs != 2 or not is_sum_of_products(op):
         return None
     for number, other in ((0, 1), (1, 0)):
         home = defining_op(op.operands[number], "memref.alloc")
@@ -93,7 +94,7 @@ def _spread_operand(op: ir.Operation) -> _Spread | None:
             continue
         fill, view = by_name["linalg.fill"], by_name["memref.subview"]
         writers = [use.owner.operation for use in view.results[0].uses]
-        if len(writers) != 1 or not _are_in_order(fill, writers[0], op) or not _fills_with_zero(fill):
+        if len(writers) != 1 or not _are_in_order(fill, writers[0], op) or not fills_with_zero(fill):
             continue
         gaps = _gaps(nest, number, other, view)
         if gaps and all(map(static_layout, (each.type for each in op.operands))):
@@ -101,32 +102,15 @@ def _spread_operand(op: ir.Operation) -> _Spread | None:
     return None
 
 
-def _is_sum_of_products(op: ir.Operation) -> bool:
-    """True if the body adds the product of its first two arguments to the third, and does nothing else."""
-    block = op.regions[0].blocks[0]
-    first, second, total = block.arguments
-    sums = defining_op(terminator(block).operands[0], "arith.addf", "arith.addi")
-    if sums is None or len(block.operations) != 3:
-        return False
-    others = [value for value in sums.operands if value != total]
-    found = defining_op(others[0], "arith.mulf", "arith.muli") if len(others) == 1 else None
-    return found is not None and {*found.operands} == {first, second}
-
-
 def _are_in_order(*ops: ir.Operation) -> bool:
     return all(a.block == b.block and a.is_before_in_block(b) for a, b in pairwise(ops))
-
-
-def _fills_with_zero(fill: ir.Operation) -> bool:
-    constant = constant_of(fill.operands[0])
-    return constant is not None and constant.value == 0
 
 
 def _gaps(nest: LoopNest, number: int, other: int, view: ir.Operation) -> tuple[Gap, ...]:
     """The dimensions of operand ``number`` that can be split: those with gaps; none if that is not all of them."""
     if len(view.operands) > 1:
         return ()
-    strides, offsets = _numbers(view, "strides"), _numbers(view, "offsets")
+    strides, offsets = static_numbers(view, "strides"), static_numbers(view, "offsets")
     found = []
     for dimension, (stride, offset) in enumerate(zip(strides, offsets, strict=True)):
         if stride == 1:
@@ -141,10 +125,6 @@ def _gaps(nest: LoopNest, number: int, other: int, view: ir.Operation) -> tuple[
             return ()
         found.append(Gap(dimension, stride, offset, results, terms))
     return tuple(found)
-
-
-def _numbers(view: ir.Operation, name: str) -> list[int]:
-    return list(ir.DenseI64ArrayAttr(view.attributes[f"static_{name}"]))
 
 
 def _two_loops(index: Index) -> tuple[int, int] | None:
@@ -179,7 +159,7 @@ def _without_gaps(spread: _Spread, home: ir.Operation) -> ir.Value:
     """A buffer of zeros where the same elements are written side by side."""
     memref, kind = upstream("memref"), home.results[0].type
     shape = list(kind.shape)
-    offsets, sizes, strides = (_numbers(spread.view, name) for name in ("offsets", "sizes", "strides"))
+    offsets, sizes, strides = (static_numbers(spread.view, name) for name in ("offsets", "sizes", "strides"))
     for gap in spread.gaps:
         shape[gap.dimension] = -(-(shape[gap.dimension] - gap.offset % gap.stride) // gap.stride)
         offsets[gap.dimension], strides[gap.dimension] = gap.offset // gap.stride, 1
