@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten import lists
 from ipu_mlir.frontends.aten.library import RULES
+from ipu_mlir.frontends.aten.mathematics.least_squares import least_squares
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
@@ -181,4 +182,5 @@ def decompositions() -> Mapping[Any, Callable[..., Any]]:
 
     every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items()), **lists.decompositions()}
     every[fma] = lambda a, b, c: a * b + c
+    every[torch.ops.aten.linalg_lstsq.default] = least_squares
     return {op: how for op, how in every.items() if op not in RULES}

@@ -135,6 +135,7 @@ def test_factors_and_solutions_of_matrices():
         square = x @ x.mT + 3 * torch.eye(4)
         solved = torch.linalg.solve(square, b), torch.linalg.inv(square), torch.linalg.det(square)
         factors = torch.linalg.cholesky(square), torch.linalg.svdvals(x), *torch.linalg.lu(square)
+        factors += *torch.linalg.lstsq(x[:, :3], b, driver="gelsd"), torch.linalg.lstsq(x, b).solution
         return *solved, *factors, torch.linalg.pinv(x), torch.linalg.matrix_exp(0.1 * x), torch.linalg.eigvalsh(square)
 
     check(f, numbers(4, 4), numbers(4, 2, seed=1), tolerance=2e-4)

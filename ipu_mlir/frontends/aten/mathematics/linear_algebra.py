@@ -213,22 +213,6 @@ def _svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))
 
 
-@rule("linalg_lstsq.default")
-def _lstsq(a: Any, b: Any, rcond: float | None = None, *, driver: Any = None, made: Made) -> Any:
-    pinv = _pinv(a)
-    is_vector = len(b.shape) == len(a.shape) - 1
-    right = b[..., None] if is_vector else b
-    found = np.matmul(pinv, right)
-    rest = np.matmul(a, found) - right
-    residuals = np.sum(np.real(rest * np.conjugate(rest)), axis=-2)
-    said = [constant(np.zeros(*each)) for each in made.every[1:]]
-    if said[0].shape == residuals.shape:
-        said[0] = residuals
-    if 0 not in said[1].shape and said[1].shape == a.shape[:-2]:
-        said[1] = np.sum((np.linalg.svdvals(a) > 0).astype(np.int64), axis=-1)
-    return (found[..., 0] if is_vector else found, *said)
-
-
 @rule("linalg_matrix_exp.default")
 def _matrix_exp(x: Any) -> Any:
     """By 18 terms of the series for ``x / 2**8``, squared eight times."""
