@@ -13,8 +13,8 @@ from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten import lists
+from ipu_mlir.frontends.aten.least_squares import least_squares
 from ipu_mlir.frontends.aten.library import RULES
-from ipu_mlir.frontends.aten.mathematics.least_squares import least_squares
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
