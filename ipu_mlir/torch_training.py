@@ -21,6 +21,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.from_torch import import_program
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
+from ipu_mlir.frontends.of_torch.replacing import call_with
 from ipu_mlir.programs.session import Session
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ class TrainingStep:
         before: Callable[[list[torch.Tensor]], Any] | None,
         target: "Target | None",
     ) -> None:
+        for given, kind, what in (
+            (model, torch.nn.Module, "a model of torch.nn"),
+            (optimizer, torch.optim.Optimizer, "an optimizer of torch.optim"),
+        ):
+            if not isinstance(given, kind):
+                raise CompileError(f"training_step takes {what}, got {type(given).__name__}")
         self._model, self._loss, self._optimizer, self._before, self._target = model, loss, optimizer, before, target
         self._compiled: _Compiled | None = None
         self._key = ""
@@ -91,7 +98,8 @@ class TrainingStep:
         """Train on a batch; what the loss function gives."""
         leaves, spec = pytree.tree_flatten((args, kwargs))
         shapes = [(each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in leaves]
-        key = repr((spec, shapes, _settings(self._optimizer), self._model.training))
+        frozen = [name for each, name in self._names.items() if not each.requires_grad]
+        key = repr((spec, shapes, _settings(self._optimizer), self._model.training, frozen))
         if self._compiled is None or key != self._key:
             self.synchronize()
             self._compiled, self._key = self._compile(args, kwargs), key
@@ -135,15 +143,18 @@ class TrainingStep:
         """Those that stay as they are when the loss is computed; they are constants of the program."""
         buffers = dict(self._model.named_buffers())
         copies = {name: each.clone() for name, each in buffers.items()}
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        with torch.random.fork_rng(devices=[]):
             self._result({**dict(self._model.named_parameters()), **copies}, args, kwargs)
         # kernels of norms write to their statistics without a new version
         return [name for name, each in copies.items() if each._version == 0 and torch.equal(each, buffers[name])]
 
-    def _result(self, tensors: Named, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What the loss function gives for a model of ``tensors``."""
+    def _result(
+        self, tensors: Named, args: Sequence[Any], kwargs: Mapping[str, Any], then: Callable[[Any], Any] = lambda x: x
+    ) -> Any:
+        """What the loss function gives for a model of ``tensors``, and ``then`` makes of it while they are in place."""
+        whole = _WithLoss(self._model, lambda *args, **kwargs: then(self._loss(*args, **kwargs)))
         inside = {f"model.{name}": each for name, each in tensors.items()}
-        return torch.func.functional_call(_WithLoss(self._model, self._loss), inside, tuple(args), dict(kwargs))
+        return call_with(whole, inside, args, kwargs)
 
     def _step(self, names: Sequence[str]) -> Callable[..., Any]:
         """The step as a function of the state, which it gives anew, and of a batch."""
@@ -151,13 +162,20 @@ class TrainingStep:
         def step(state: list[torch.Tensor], args: Any, kwargs: Any) -> Any:
             tensors = {name: each.clone() for name, each in zip(names, state, strict=True)}
             buffers = {name: tensors[name] for name, _ in self._model.named_buffers() if name in tensors}
-            parameters = {name: tensors[name].detach().requires_grad_() for name in self._names.values()}
-            result = self._result({**parameters, **buffers}, args, kwargs)
-            loss = result[0] if isinstance(result, tuple) else result
-            gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+            parameters = {name: tensors[name].detach() for name in self._names.values()}
+            trainable = {
+                each: parameters[name].requires_grad_() for each, name in self._names.items() if each.requires_grad
+            }
+
+            def with_gradients(result: Any) -> Any:  # what is computed again reads the model's parameters once more
+                loss = result[0] if isinstance(result, tuple) else result
+                return result, torch.autograd.grad(loss, list(trainable.values()), allow_unused=True)
+
+            result, found = self._result({**parameters, **buffers}, args, kwargs, with_gradients)
+            gradients = dict(zip(trainable, found, strict=True))
             with torch.no_grad(), _on(self._optimizer, self._names, tensors) as trained:
-                for each, gradient in zip(trained, gradients, strict=True):
-                    each.grad = gradient
+                for own, each in zip(self._names, trained, strict=True):
+                    each.grad = gradients.get(own)
                 with _TensorsAsFactors():
                     if self._before is not None:
                         self._before(trained)
@@ -232,13 +250,14 @@ def _settings(optimizer: torch.optim.Optimizer) -> list[Any]:
 def _begin(optimizer: torch.optim.Optimizer) -> None:
     """Make the state with which an optimizer begins, as its first step does."""
     for group in optimizer.param_groups:
-        kept = [each.grad for each in group["params"]]
-        for each in group["params"]:
+        trained = [each for each in group["params"] if each.requires_grad]
+        kept = [each.grad for each in trained]
+        for each in trained:
             each.grad = torch.zeros_like(each)
         begin = getattr(optimizer, "_init_group", None)
         if begin is not None:
             begin(group, *([] for _ in list(inspect.signature(begin).parameters)[1:]))
-        for each, gradient in zip(group["params"], kept, strict=True):
+        for each, gradient in zip(trained, kept, strict=True):
             each.grad = gradient
             if isinstance(optimizer, torch.optim.SGD) and group["momentum"]:
                 _begin_momentum(optimizer, group, each)

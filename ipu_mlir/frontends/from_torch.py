@@ -23,6 +23,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
+from ipu_mlir.frontends.of_torch.replacing import call_with
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -59,7 +60,7 @@ def as_function(source: Any) -> Any:
         return source
 
     def run(parameters: Mapping[str, torch.Tensor], *args: Any, **kwargs: Any) -> Any:
-        return torch.func.functional_call(source, dict(parameters), args, kwargs)
+        return call_with(source, parameters, args, kwargs)
 
     run.__name__ = type(source).__name__
     return run

@@ -158,6 +158,51 @@ def test_dampening_is_refused_before_the_first_step_and_taken_after_it():
     assert_same_state(models, optimizers)
 
 
+def test_shared_and_frozen_layers_and_a_loss_that_is_computed_again():
+    torch.manual_seed(0)
+    twice, frozen = nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False).requires_grad_(False)
+    ours = nn.Sequential(twice, frozen, twice)
+    theirs = copy.deepcopy(ours)
+
+    def loss(model, x):
+        return torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False).square().mean()
+
+    optimizers = [torch.optim.SGD(each.parameters(), 0.5, weight_decay=0.1) for each in (ours, theirs)]
+    step = ipu_torch.training_step(ours, loss, optimizers[0], target=TARGET)
+    for x in torch.eye(3).chunk(3):
+        optimizers[1].zero_grad()
+        expected = loss(theirs, x)
+        expected.backward()
+        optimizers[1].step()
+        torch.testing.assert_close(step(x), expected.detach())
+    step.synchronize()
+    torch.testing.assert_close(dict(ours.state_dict()), dict(theirs.state_dict()))
+    assert ours[0].weight is ours[2].weight is twice.weight and isinstance(twice.weight, nn.Parameter)
+
+
+def test_a_gradient_within_the_loss():
+    layer = nn.Linear(2, 1, bias=False)
+
+    def loss(model, x):
+        x = x.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+        return slope.square().sum()
+
+    before = layer.weight.detach().clone()
+    step = ipu_torch.training_step(layer, loss, torch.optim.SGD(layer.parameters(), 0.25), target=TARGET)
+    torch.testing.assert_close(step(torch.ones(1, 2)), before.square().sum())
+    step.synchronize()
+    torch.testing.assert_close(layer.weight.detach(), before / 2)
+
+
+def test_what_is_no_model_or_optimizer_is_refused():
+    layer = nn.Linear(2, 1)
+    with pytest.raises(ipu.CompileError, match=r"takes a model of torch\.nn, got int"):
+        ipu_torch.training_step(3, loss_of, torch.optim.SGD(layer.parameters(), 0.1))
+    with pytest.raises(ipu.CompileError, match=r"takes an optimizer of torch\.optim, got float"):
+        ipu_torch.training_step(layer, loss_of, 0.1)
+
+
 def test_parameters_of_another_model_are_refused():
     with pytest.raises(ipu.CompileError, match=r"give it model\.parameters"):
         ipu_torch.training_step(model(), loss_of, torch.optim.SGD(copy.deepcopy(model()).parameters(), 0.1))
