@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_operand
-from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use
+from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import as_index, constant_index, index_sum
@@ -31,11 +31,12 @@ def write_by_elements(insert: ir.Operation) -> bool:
     """Replace ``insert_slice(generic(slices), t)`` at a run-time place by loops that insert one element each.
 
     Answers whether it did: the source must be an element-wise op on slices with steps of 1. At a place that is known
-    each iteration writes the same elements, and the insertion is one copy already.
+    each iteration writes the same elements, and the insertion is one copy already. A loop that carries a state besides
+    stays one, whose iterations update slices.
     """
     source, dest = insert.operands[0], insert.operands[1]
     op = defining_op(source, "linalg.generic")
-    if op is None or not has_one_use(source):
+    if op is None or not has_one_use(source) or _carries_a_state(insert.parent):
         return False
     nest = loop_nest(op)
     target = _piece(insert, dest, source.type)
@@ -51,6 +52,15 @@ def write_by_elements(insert: ir.Operation) -> bool:
     replace_op(insert, [result])
     _erase_dead(op)
     return True
+
+
+def _carries_a_state(loop: ir.Operation) -> bool:
+    """True if ``loop`` carries a tensor that it does not fill, element by element or slice by slice."""
+    yielded = terminator(loop.regions[0].blocks[0]).operands
+    tensors = [value for value in yielded if isinstance(value.type, ir.RankedTensorType)]
+    return any(
+        defining_op(value, "tensor.insert_slice", "tensor.insert", "scf.for", "scf.if") is None for value in tensors
+    )
 
 
 def _erase_dead(op: ir.Operation) -> None:

@@ -103,3 +103,27 @@ func.func @loop_over_structured_ops_stays(%x: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+// What an iteration makes of the state that it hands on is a slice for its row: the loop stays one anyway.
+// CHECK-LABEL: func.func @rows_beside_a_state(
+// CHECK:       scf.for {{.*}} -> (tensor<4xf32>, tensor<8x4xf32>)
+// CHECK-NOT:     library_call
+// CHECK:         tensor.insert_slice
+func.func @rows_beside_a_state(%x: tensor<4xf32>, %all: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty() : tensor<4xf32>
+  %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %x, %rows = %all) -> (tensor<4xf32>, tensor<8x4xf32>) {
+    %next = linalg.tanh ins(%s : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+    %square = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%s : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %m = arith.mulf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    %row = tensor.insert_slice %square into %rows[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x4xf32>
+    scf.yield %next, %row : tensor<4xf32>, tensor<8x4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<8x4xf32>
+}
