@@ -46,7 +46,7 @@ def training_step(
         step.synchronize()
 
     Parameters, buffers that change and the optimizer's state are variables of the device, and stay there between steps;
-    ``synchronize`` copies them into ``model`` and ``optimizer``.
+    ``synchronize`` copies them into ``model`` and ``optimizer``. What is loaded into these is taken by the next step.
 
     Args:
         loss: gets ``model`` and the arguments of a step; gives the loss, or a tuple of the loss and what else a step is
@@ -82,6 +82,7 @@ class TrainingStep:
         self._model, self._loss, self._optimizer, self._before, self._target = model, loss, optimizer, before, target
         self._compiled: _Compiled | None = None
         self._key = ""
+        self._seen: dict[str, tuple[int, int]] = {}
         trained = {each for group in optimizer.param_groups for each in group["params"]}
         self._names = {each: name for name, each in model.named_parameters() if each in trained}
         if len(self._names) != len(trained):
@@ -100,10 +101,12 @@ class TrainingStep:
         shapes = [(each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in leaves]
         frozen = [name for each, name in self._names.items() if not each.requires_grad]
         key = repr((spec, shapes, _settings(self._optimizer), self._model.training, frozen))
+        self._take_what_was_written()
         if self._compiled is None or key != self._key:
             self.synchronize()
             self._compiled, self._key = self._compile(args, kwargs), key
             self._compiled.load(self._state())
+            self._seen = _marks(self._state())
         vars(self._optimizer)["_opt_called"] = True  # a schedule of learning rates asks whether there was a step
         return self._compiled.run(_rates(self._optimizer), args, kwargs)
 
@@ -111,6 +114,15 @@ class TrainingStep:
         """Copy the parameters, buffers and state of the optimizer from the device into those of PyTorch."""
         if self._compiled is not None:
             self._compiled.store(self._state())
+            self._seen = _marks(self._state())
+
+    def _take_what_was_written(self) -> None:
+        """Give the device what was loaded into the model or the optimizer since they were last copied."""
+        if self._compiled is not None:
+            state = self._state()
+            marks = _marks(state)
+            self._compiled.load({name: each for name, each in state.items() if self._seen.get(name) != marks[name]})
+            self._seen = marks
 
     def _state(self) -> Named:
         """The tensors that a step can change, by the names of their variables."""
@@ -223,6 +235,11 @@ class _WithLoss(torch.nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self._loss(self.model, *args, **kwargs)
+
+
+def _marks(state: Named) -> dict[str, tuple[int, int]]:
+    """What changes where somebody writes to a tensor, or puts another one in its place."""
+    return {name: (each.data_ptr(), each._version) for name, each in state.items()}
 
 
 def _detached(leaf: Any) -> Any:

@@ -193,6 +193,9 @@ def test_a_gradient_within_the_loss():
     torch.testing.assert_close(step(torch.ones(1, 2)), before.square().sum())
     step.synchronize()
     torch.testing.assert_close(layer.weight.detach(), before / 2)
+    layer.load_state_dict({"weight": before})  # the next step goes on from there
+    torch.testing.assert_close(step(torch.ones(1, 2)), before.square().sum())
+    torch.testing.assert_close(step(torch.ones(3, 2)), 3 * (before / 2).square().sum())
 
 
 def test_what_is_no_model_or_optimizer_is_refused():
