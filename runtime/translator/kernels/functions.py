@@ -39,25 +39,48 @@ def between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
     return ops.select(ops.compare("olt", x, ops.constant(low, x)), ops.constant(low, x), x)
 
 
+def _less_one(ops: Arithmetic, r: Value) -> Value:
+    """exp(``r``) - 1 on half an octave around 1."""
+    terms = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+    return fma(ops, polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
+
+
+def _whole_of(ops: Arithmetic, shifted: Value) -> Value:
+    """The whole number to which ``_TO_WHOLE`` was added, as an integer."""
+    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, shifted.lanes)
+    return ops.op("arith.subi", ops.bits(shifted, I32), magic)
+
+
 def _grown(ops: Arithmetic, r: Value, shifted: Value) -> Value:
     """exp(``r``) times 2 to the whole number in ``shifted``, from -150 to 128; subnormal results are right."""
-    terms = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
-    y = fma(ops, polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
-    y = ops.op("arith.addf", y, ops.constant(1, r))
-    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, r.lanes)
-    n = ops.op("arith.subi", ops.bits(shifted, I32), magic)
+    y = ops.op("arith.addf", _less_one(ops, r), ops.constant(1, r))
+    n = _whole_of(ops, shifted)
     half = ops.op("arith.shrsi", n, ops.constant(1, n))  # 2**n itself may be no normal number
     rest = ops.op("arith.subi", n, half)
     return ops.op("arith.mulf", ops.op("arith.mulf", y, _power_of_two(ops, half)), _power_of_two(ops, rest))
 
 
-def exp(ops: Arithmetic, x: Value) -> Value:
-    """Cephes: ``2**n`` times a polynomial on half an octave around 1."""
-    x = between(ops, x, -104.5, 89)
+def _octaves(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
+    """What is left of ``x`` without a whole number of log 2, and that number plus ``_TO_WHOLE``."""
     shifted = fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
     whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
     r = fma(ops, whole, ops.constant(-0.693359375, x), x)
-    return _grown(ops, fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted)
+    return fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted
+
+
+def exp(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: ``2**n`` times a polynomial on half an octave around 1."""
+    return _grown(ops, *_octaves(ops, between(ops, x, -104.5, 89)))
+
+
+def expm1(ops: Arithmetic, x: Value) -> Value:
+    """2**n times a polynomial without its 1, and 2**n - 1, both halved, so that neither is infinite too early."""
+    r, shifted = _octaves(ops, between(ops, x, -18, 89))
+    n = _whole_of(ops, shifted)
+    power = _power_of_two(ops, ops.op("arith.subi", n, ops.constant(1, n)))
+    y = fma(ops, power, _less_one(ops, r), ops.op("arith.subf", power, ops.constant(0.5, x)))
+    small = ops.compare("olt", ops.op("math.absf", x), ops.constant(2.0**-25, x))
+    return ops.select(small, x, ops.op("arith.addf", y, y))
 
 
 def exp2(ops: Arithmetic, x: Value) -> Value:
@@ -117,6 +140,26 @@ def log(ops: Arithmetic, x: Value) -> Value:
     return _of_positive(ops, x, y)
 
 
+def log1p_by(log: Callable[[Arithmetic, Value], Value]) -> Callable[[Arithmetic, Value], Value]:
+    """log(1 + x) of the type of ``log``, and what the sum rounded away divided by it."""
+
+    def log1p(ops: Arithmetic, x: Value) -> Value:
+        one = ops.constant(1, x)
+        u = ops.op("arith.addf", x, one)
+        large = ops.compare("ogt", x, one)
+        larger, smaller = ops.select(large, x, one), ops.select(large, one, x)
+        lost = ops.op("arith.subf", smaller, ops.op("arith.subf", u, larger))
+        y = log(ops, u)
+        corrected = ops.op("arith.addf", y, ops.op("arith.divf", lost, u))
+        is_edge = ops.op(
+            "arith.ori", ops.compare("ole", u, ops.constant(0, x)), ops.compare("oeq", u, ops.constant(np.inf, x))
+        )
+        corrected = ops.select(is_edge, y, corrected)
+        return ops.select(ops.compare("oeq", x, ops.constant(0, x)), x, corrected)
+
+    return log1p
+
+
 def log2(ops: Arithmetic, x: Value) -> Value:
     """The exponent, and ``log`` of what is left times log2 e in two parts."""
     e, m, y = _taken_apart(ops, x)
@@ -165,8 +208,10 @@ def erfc(ops: Arithmetic, x: Value) -> Value:
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "exp": exp,
     "exp2": exp2,
+    "expm1": expm1,
     "tanh": tanh,
     "log": log,
+    "log1p": log1p_by(log),
     "log2": log2,
     "erf": erf,
     "erfc": erfc,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64, Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import I64, Value, type_text
-from ipu_mlir.runtime.translator.kernels.functions import between, fma, polynomial
+from ipu_mlir.runtime.translator.kernels.functions import between, fma, log1p_by, polynomial
 
 _LN2, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has 21 zeros at its end
 _LOG = (1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01)
@@ -138,21 +138,6 @@ def log2(ops: Arithmetic, x: Value) -> Value:
     y = _sub(ops, f, _sub(ops, half, more))
     y = fma(ops, y, ops.constant(1.4426950408889634, x), _mul(ops, y, ops.constant(2.0355273740931033e-17, x)))
     return _of_positive(ops, x, _add(ops, k, y))
-
-
-def log1p(ops: Arithmetic, x: Value) -> Value:
-    """log(1 + x), and what the sum rounded away divided by it."""
-    one = ops.constant(1, x)
-    u = _add(ops, x, one)
-    large = ops.compare("ogt", x, one)
-    lost = ops.select(large, _sub(ops, one, _sub(ops, u, x)), _sub(ops, x, _sub(ops, u, one)))
-    y = log(ops, u)
-    corrected = _add(ops, y, ops.op("arith.divf", lost, u))
-    is_edge = ops.op(
-        "arith.ori", ops.compare("ole", u, ops.constant(0, x)), ops.compare("oeq", u, ops.constant(np.inf, x))
-    )
-    corrected = ops.select(is_edge, y, corrected)
-    return ops.select(ops.compare("oeq", x, ops.constant(0, x)), x, corrected)
 
 
 def exp2(ops: Arithmetic, x: Value) -> Value:
@@ -327,15 +312,13 @@ FUNCTIONS_OF_F64: dict[str, Callable[..., Value]] = {
     "exp2": exp2,
     "expm1": expm1,
     "log": log,
-    "log1p": log1p,
+    "log1p": log1p_by(log),
     "log2": log2,
     "tanh": tanh,
 }
 FUNCTIONS_BY_F64: dict[str, Callable[..., Value]] = {
     "cos": _wave(1),
     "cosh": _by(_cosh),
-    "expm1": _by(expm1),
-    "log1p": _by(log1p),
     "log10": _by(_log10),
     "power": power,
     "sin": _wave(0),
