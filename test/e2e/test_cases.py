@@ -1,6 +1,6 @@
 """Small programs for every kind of op: both executors agree with each other and with NumPy.
 
-Each runs on seven tiles, where parts are ragged, and every second one in turn on 1, 4 or 64; all run on all four in the
+Each runs on seven tiles, where parts are ragged, and every fourth one in turn on 1, 4 or 64; all run on all four in the
 slow tests.
 """
 
