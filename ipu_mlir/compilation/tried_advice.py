@@ -1,5 +1,6 @@
 """What a program that does not fit is advised, compiled before it is told."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import IpuError, Settings
 from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 
+_SECONDS = 10.0
+"""So long after the first try no other one begins: whoever waits for the reason has waited for a program already."""
+
 
 def with_tried_advice(
     error: OutOfMemoryError, module: ir.Module, entries: Sequence[str], lowering: Lowering
@@ -21,9 +25,11 @@ def with_tried_advice(
     """
     if lowering.own_pipeline:
         return error
-    target = lowering.target or module_target(module.operation)
+    target, end = lowering.target or module_target(module.operation), time.monotonic() + _SECONDS
 
-    def fits(settings: Settings) -> bool:
+    def fits(settings: Settings) -> bool | None:
+        if time.monotonic() > end:
+            return None
         trial = lowering.with_settings(settings, target)
         try:
             trial.run(entries_alone(module.operation, entries).operation)
@@ -35,11 +41,15 @@ def with_tried_advice(
     return OutOfMemoryError(error.entry, error.report, problems, error.module_text)
 
 
-def tried(advice: Sequence[Advice], fits: Callable[[Settings], bool]) -> Iterator[Advice]:
-    """For what has choices the first that ``fits``, or nothing; all else as it is."""
+def tried(advice: Sequence[Advice], fits: Callable[[Settings], bool | None]) -> Iterator[Advice]:
+    """For what has choices the first that ``fits``, or nothing; all else as it is, and what nobody knows (None)."""
     for each in advice:
-        found = next((choice for choice in each.choices if fits(choice.settings)), None)
-        if found is not None:
-            yield replace(found, compiled=True)
-        elif not each.choices:
+        known: bool | None = None
+        for choice in each.choices:
+            known = fits(choice.settings)
+            if known:
+                yield replace(choice, compiled=True)
+            if known is not False:
+                break
+        if known is None:
             yield each

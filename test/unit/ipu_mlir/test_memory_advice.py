@@ -115,6 +115,8 @@ def test_settings_are_told_only_where_they_were_compiled_and_fit() -> None:
     other = Advice("a smaller batch")
     found = tuple(tried([useless, several, other], lambda settings: settings.get("ipus", 0) > 3))
     assert [(each.text, each.compiled) for each in found] == [("ipus=4", True), ("a smaller batch", False)]
+    not_known = tuple(tried([several, other], lambda settings: False if settings.get("ipus") == 2 else None))
+    assert [(each.text, each.compiled) for each in not_known] == [("ipus=2", False), ("a smaller batch", False)]
     told = Problem("tiles", 0, None, 5, "is too large", (), found, None, tried=True)
     assert told.message == "is too large; try ipus=4 (compiled: it fits); or, which was not compiled, a smaller batch"
     none = replace(told, advice=(other,))
