@@ -37,8 +37,13 @@ def with_tried_advice(
             return False
         return True
 
-    problems = tuple(replace(each, advice=tuple(tried(each.advice, fits)), tried=True) for each in error.problems)
-    return OutOfMemoryError(error.entry, error.report, problems, error.module_text)
+    problems = (
+        replace(each, advice=tuple(tried(each.advice, fits)), tried=True)
+        if any(a.choices for a in each.advice)
+        else each
+        for each in error.problems
+    )
+    return OutOfMemoryError(error.entry, error.report, tuple(problems), error.module_text)
 
 
 def tried(advice: Sequence[Advice], fits: Callable[[Settings], bool | None]) -> Iterator[Advice]:

@@ -142,7 +142,9 @@ def test_planner_or_passes_or_codelets_of_the_user_keep_nothing(
     monkeypatch.setitem(library.LIBRARY, "of_a_plugin", library.LIBRARY["sort"])
     for _ in range(2):
         compiled()
-    assert lowered == ["main"] * 6
+    assert lowered == ["main"] * 5, "a program that does not call the codelet is kept"
+    call = b'linalg.generic {library_call = "of_a_plugin"}'
+    assert program_cache.key_of(lambda: call, ["main"], "main", "") is None
 
 
 def test_programs_with_state_are_not_kept() -> None:
