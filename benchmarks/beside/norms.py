@@ -68,6 +68,24 @@ def _batch_norm_torch(x: Any, gain: Any, bias: Any, _: Any) -> Any:
     return torch.nn.functional.batch_norm(x, None, None, gain, bias, training=True)
 
 
+def _column_norm_jax(x: Any, gain: Any, bias: Any, _: Any) -> Any:
+    import jax
+
+    return jax.nn.standardize(x, axis=0) * gain + bias
+
+
+def _column_softmax_jax(x: Any) -> Any:
+    import jax
+
+    return jax.nn.softmax(x, axis=0)
+
+
+def _column_softmax_torch(x: Any) -> Any:
+    import torch
+
+    return torch.softmax(x, 0)
+
+
 def _group_norm_jax(x: Any, gain: Any, bias: Any, _: Any) -> Any:
     import jax
 
@@ -125,6 +143,14 @@ CASES = (
     Case("layer_norm_gradient", _rows, _gradient_jax(_layer_norm_jax), _gradient_torch(_layer_norm_torch), *_ROWS),
     Case("batch_norm", _images, _batch_norm_jax, _batch_norm_torch, *_IMAGES),
     Case("batch_norm_gradient", _images, _gradient_jax(_batch_norm_jax), _gradient_torch(_batch_norm_torch), *_IMAGES),
+    Case("column_norm_gradient", _rows, _gradient_jax(_column_norm_jax), _gradient_torch(_batch_norm_torch), *_ROWS),
+    Case(
+        "column_softmax",
+        lambda rows, columns: [Numbers().normal(rows, columns)],
+        _column_softmax_jax,
+        _column_softmax_torch,
+        *_ROWS,
+    ),
     Case("group_norm_gradient", _images, _gradient_jax(_group_norm_jax), _gradient_torch(_group_norm_torch), *_IMAGES),
     Case(
         "softmax_gradient",

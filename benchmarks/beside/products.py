@@ -119,6 +119,24 @@ def _convolution_torch(stride: int, groups: int = 1) -> Any:
     return form
 
 
+def _strided_gradient(images: int, size: int, channels: int) -> list[Array]:
+    result = Numbers().normal(images, channels, (size + 1) // 2, (size + 1) // 2)
+    return [*_window(1, 3, 3)(images, size, channels), result]
+
+
+def _strided_gradient_jax(x: Any, w: Any, result: Any) -> Any:
+    import jax
+
+    return jax.vjp(_convolution_jax(2), x, w)[1](result)
+
+
+def _strided_gradient_torch(x: Any, w: Any, result: Any) -> Any:
+    import torch
+
+    leaves = [each.detach().requires_grad_() for each in (x, w)]
+    return torch.autograd.grad(_convolution_torch(2)(*leaves), leaves, result)
+
+
 def _transposed_jax(x: Any, w: Any) -> Any:
     import jax
 
@@ -177,6 +195,7 @@ CASES = (
     Case("einsums", _einsums, _einsums_jax, _einsums_torch, {"size": 96}, {"size": 4}),
     Case("convolution", _window(1, 3, 3), _convolution_jax(1), _convolution_torch(1), *_IMAGES),
     Case("strided_convolution", _window(1, 3, 3), _convolution_jax(2), _convolution_torch(2), *_IMAGES),
+    Case("strided_convolution_gradient", _strided_gradient, _strided_gradient_jax, _strided_gradient_torch, *_IMAGES),
     Case("depthwise_convolution", _window(0, 3, 3), _convolution_jax(1, 0), _convolution_torch(1, 0), *_IMAGES),
     Case("transposed_convolution", _window(1, 4, 4), _transposed_jax, _transposed_torch, *_IMAGES),
     Case("resize", _images, _resize_jax, _resize_torch, *_IMAGES),
