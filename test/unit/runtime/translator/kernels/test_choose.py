@@ -67,6 +67,26 @@ def test_nothing_is_a_kernel_unless_asked_for() -> None:
     assert "run0.run(x, " in outputs(NORM, [x], "auto")[0]
 
 
+@pytest.mark.parametrize(("columns", "factor", "is_kernel"), [(3, "d1", True), (3, "0", False), (3000, "d1", False)])
+def test_a_product_is_a_kernel_where_rows_are_short(columns: int, factor: str, is_kernel: bool) -> None:
+    """NumPy begins each row anew: 100,000 rows of 3 times one row take ten times as long as 300,000 times a number."""
+    rows, count = 30_000 // columns, columns if factor == "d1" else 1
+    text = f"""
+program @main(%x, %w) -> (%y[{columns}*d0 + d1] : {rows}x{columns}) {{
+  argument %x : float32[{rows}x{columns}]
+  argument %w : float32[{count}]
+  temporary %y : float32[{rows}x{columns}]
+  elementwise {rows}x{columns} {{
+    store multiply(%x[{columns}*d0 + d1], %w[{factor}]), %y[{columns}*d0 + d1]
+  }}
+}}
+"""
+    x, w = np.ones((rows, columns), np.float32), np.arange(count, dtype=np.float32)
+    source, (got,) = outputs(text, [x, w], "auto")
+    assert ("kernel" in source) == is_kernel
+    np.testing.assert_array_equal(got, x * w)
+
+
 @pytest.mark.parametrize(
     ("shape", "over"), [("5x4000", "d1"), ("4000x5", "d0"), ("70000", "d0"), ("3x5x7", "d1"), ("9", "d0")]
 )
