@@ -8,6 +8,7 @@ The outcomes of cases are kept in the file, so that a run may be interrupted: al
 
 import argparse
 import json
+import re
 import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -98,8 +99,8 @@ def page(cases, results) -> str:
 
 
 def short(reason: str) -> str:
-    """Why a case is refused, in one row of a table."""
-    return reason.rpartition("cannot be imported: ")[2][:110].replace("|", "/")
+    """Why a case is refused, in one row of a table, without the line of the script that an error is reported at."""
+    return re.sub(r"^\S+:\d+:\d+: error: ", "", reason.rpartition("cannot be imported: ")[2])[:110].replace("|", "/")
 
 
 def main() -> None:
