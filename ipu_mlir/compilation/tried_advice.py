@@ -30,9 +30,8 @@ def with_tried_advice(
     def fits(settings: Settings) -> bool | None:
         if time.monotonic() > end:
             return None
-        trial = lowering.with_settings(settings, target)
         try:
-            trial.run(entries_alone(module.operation, entries).operation)
+            lowering.with_settings(settings, target).run(entries_alone(module.operation, entries).operation)
         except IpuError:
             return False
         return True

@@ -105,6 +105,15 @@ def test_a_smaller_proportion_and_a_smaller_batch_are_advised_where_they_save_en
     assert not any("batch" in each or "proportion" in each for each in weights_alone.tries)
 
 
+def test_a_program_that_is_placed_already_does_not_fit_either() -> None:
+    """Settings of the placement, which are advised else, cannot be tried."""
+    with pytest.warns(ipu.MemoryWarning):
+        placed = ipu.compile(layers, args=specs(2048, 256, 2), target=replace(SMALL, emulated=True)).mlir("l2")
+    with pytest.raises(ipu.OutOfMemoryError) as refused:
+        ipu.compile(placed.replace("emulated = true", "emulated = false"))
+    assert not any("proportion" in each for each in refused.value.problems[0].tries)
+
+
 def test_settings_are_told_only_where_they_were_compiled_and_fit() -> None:
     def ipus(count: int) -> Advice:
         return Advice(f"ipus={count}", Settings(ipus=count))
