@@ -27,7 +27,7 @@ Rule = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 _SIGNATURE = re.compile(r"(\s|[a-z]\d?(?![a-z\d])|,)+->(\s|[a-z]\d?(?![a-z\d])|,)*")
 
-_DOORS = {
+_CALLERS = {
     "jax": "ipu_mlir.frontends.of_jax.codelets",
     "jaxlib": "ipu_mlir.frontends.of_jax.codelets",
     "torch": "ipu_mlir.frontends.aten.codelets",
@@ -171,10 +171,10 @@ class UserCodelet:
         if any(isinstance(each, Symbol) for each in operands):
             return one_or_all(self._traced(operands))
         packages = (type(each).__module__.partition(".")[0] for each in operands)
-        door = next((_DOORS[each] for each in packages if each in _DOORS), None)
-        if door is None:
+        caller = next((_CALLERS[each] for each in packages if each in _CALLERS), None)
+        if caller is None:
             return one_or_all(self.on_host(*map(np.asarray, operands)))
-        return one_or_all(importlib.import_module(door).call(self, operands))
+        return one_or_all(importlib.import_module(caller).call(self, operands))
 
     def on_host(self, *operands: Array) -> tuple[Array, ...]:
         """What it gives for arrays."""
