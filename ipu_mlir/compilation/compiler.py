@@ -1,5 +1,6 @@
 """``compile``: from a source of any kind to an ``Executable``."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -164,6 +165,13 @@ def for_the_user(error: IpuError, source: Any) -> IpuError:
     return at_the_users_line(with_quotes(error, source))
 
 
+def _takes_nothing(function: Callable[..., Any]) -> bool:
+    try:
+        return not inspect.signature(function).parameters
+    except (TypeError, ValueError):  # one that is written in C
+        return False
+
+
 def _compile(
     source: Any,
     entry: str | Sequence[str] | None,
@@ -176,6 +184,8 @@ def _compile(
 
         traced = trace_all(source, args)
         return compile_together(traced.module, list(source), lowering, traced.calls, traced.declared)
+    if args is None and callable(source) and _takes_nothing(source):
+        args = ()
     front_end = None if isinstance(args, Mapping) else front_end_of(source, args)
     if front_end is not None:
         if entry is not None and not isinstance(entry, str):

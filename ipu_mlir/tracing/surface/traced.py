@@ -11,7 +11,14 @@ import numpy as np
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import TensorSpec, spec_of
-from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call, of_a_framework
+from ipu_mlir.tracing.errors import (
+    TraceError,
+    TraceTypeError,
+    at_the_users_line,
+    framework_of,
+    of_a_call,
+    of_a_framework,
+)
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Branch, Call, assembled, flatten, flatten_arguments, parts, paths, unflatten
@@ -159,7 +166,7 @@ def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
     if (inner := parts(returned)) is not None:
         keys, children = inner
         return assembled(type(returned), keys, [_as_tensors(trace, child, place) for child in children])
-    if isinstance(returned, np.ndarray | np.generic | bool | int | float | complex):
+    if isinstance(returned, np.ndarray | np.generic | bool | int | float | complex) or framework_of(returned):
         return tensor(trace, returned)
     raise TraceTypeError(
         f"the function returns a {type(returned).__name__}; return tensors, or tuples, lists and dicts of them",

@@ -16,7 +16,9 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 
 _FEWEST_LANES = 4  # results from which a vector with a mask beats single numbers
 _CALL_US, _SETTLED_US = 2.0, 40.0  # of NumPy: a call, and where it corrects what it found for NaN
-_ACROSS_US, _ALONG_US = 0.0017, -0.0009  # saved per element: NumPy is fast along rows, slow across them
+_ACROSS_US = 0.0017  # saved per element, since NumPy is slow across rows
+_SHORT, _SHORT_US = 32, 0.003  # elements of a row that NumPy compares one by one, and what is saved on each
+_ROW_US, _ALONG_US = 0.06, -0.00085  # saved per row and per element of longer rows, along which NumPy is fast
 _MOST_KEPT = 64  # places that are found, beyond which to keep them in order takes longer than to sort
 _TOP_CALL_US, _TOP_US = 12.0, 0.008  # of NumPy's: the codelet, and each element that it looks at
 
@@ -28,8 +30,12 @@ def extreme_us(statement: FirstExtreme) -> float:
     """Time that a kernel saves of that of NumPy, which compares the elements of a row many at a time."""
     results = prod(n for n, is_reduced in zip(statement.extents, statement.reduced, strict=True) if not is_reduced)
     call_us = _CALL_US if results == 1 or statement.call.endswith("_or_nan") else _SETTLED_US
-    steps = [s for s, is_reduced in zip(statement.source.strides, statement.reduced, strict=True) if is_reduced]
-    return call_us + prod(statement.extents) * (_ALONG_US if 1 in steps else _ACROSS_US)
+    elements, steps = prod(statement.extents), zip(statement.source.strides, statement.reduced, strict=True)
+    if (1, True) not in steps:
+        return call_us + elements * _ACROSS_US
+    if elements < results * _SHORT:
+        return call_us + elements * _SHORT_US
+    return call_us + results * _ROW_US + elements * _ALONG_US
 
 
 def write_extreme(function: Function, statement: FirstExtreme, loop: int | None, part: Cut | None) -> None:

@@ -73,17 +73,21 @@ def _extreme(ordered: str, integers: str, nan_wins: bool) -> Rule:
 
 
 def _ordered_zeros(larger: bool) -> Rule:
-    """The larger or the smaller of two floats, -0 below 0; NaN if either is."""
+    """The larger or the smaller of two floats, -0 below 0; NaN if either is.
+
+    The processor gives the second of two that are equal or of which one is NaN, so both orders differ there alone.
+    """
 
     def rule(ops: Arithmetic, dtype: np.dtype[Any], args: list[Value]) -> Value:
         a, b = ops.together(args)
         if a.dtype.kind != "f":
             raise NoKernel("zeros have signs in floats only")
-        integer = np.dtype(f"i{a.dtype.itemsize}")
-        mixed = ops.op("arith.andi" if larger else "arith.ori", ops.bits(a, integer), ops.bits(b, integer))
-        chosen = ops.select(ops.compare("ogt" if larger else "olt", a, b), a, b)
-        chosen = ops.select(ops.compare("oeq", a, b), ops.bits(mixed, a.dtype), chosen)
-        return ops.select(ops.is_nan(a), a, chosen)
+        found = [ops.select(ops.compare("ogt" if larger else "olt", x, y), x, y) for x, y in ((a, b), (b, a))]
+        bits = [ops.bits(each, np.dtype(f"i{a.dtype.itemsize}")) for each in found]
+        if not larger:  # all bits of a NaN stay
+            return ops.bits(ops.op("arith.ori", *bits), a.dtype)
+        zero = ops.bits(ops.op("arith.andi", *bits), a.dtype)
+        return ops.select(ops.compare("uno", a, b), ops.constant(np.nan, a), zero)
 
     return rule
 

@@ -132,6 +132,10 @@ def place_with(partition):
     return [partition if element == partition.name else element for element in PLACE]
 
 
+def test_a_function_without_parameters_needs_no_arguments():
+    assert ipu.compile(lambda: np.arange(3, dtype=np.int32), target=SMALL)().tolist() == [0, 1, 2]
+
+
 def test_example_arguments_are_for_functions_only():
     with pytest.raises(ipu.CompileError, match="args= is for a Python function"):
         ipu.compile(TEXT, args=[X, W])
