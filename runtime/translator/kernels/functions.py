@@ -92,15 +92,14 @@ def exp2(ops: Arithmetic, x: Value) -> Value:
 
 
 def tanh(ops: Arithmetic, x: Value) -> Value:
-    """Cephes: a polynomial up to 0.625, beyond it ``1 - 2 / (exp(2 |x|) + 1)``."""
+    """``e / (e + 2)``, where ``e`` is exp(2 ``|x|``) - 1: 2**n times a polynomial without its 1, and 2**n - 1."""
     size = ops.op("math.absf", x)
-    square = ops.op("arith.mulf", x, x)
-    terms = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
-    near = fma(ops, ops.op("arith.mulf", polynomial(ops, square, terms), square), size, size)
-    one = ops.constant(1, x)
-    grown = ops.op("arith.addf", exp(ops, ops.op("arith.addf", size, size)), one)
-    far = ops.op("arith.subf", one, ops.op("arith.divf", ops.constant(2, x), grown))
-    return ops.op("math.copysign", ops.select(ops.compare("olt", size, ops.constant(0.625, x)), near, far), x)
+    size = ops.select(ops.compare("ogt", size, ops.constant(10, x)), ops.constant(10, x), size)
+    r, shifted = _octaves(ops, ops.op("arith.addf", size, size))
+    power = _power_of_two(ops, _whole_of(ops, shifted))
+    grown = fma(ops, power, _less_one(ops, r), ops.op("arith.subf", power, ops.constant(1, x)))
+    ratio = ops.op("arith.divf", grown, ops.op("arith.addf", grown, ops.constant(2, x)))
+    return ops.op("math.copysign", ratio, x)
 
 
 def _taken_apart(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value]:

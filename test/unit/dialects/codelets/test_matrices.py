@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.codelets import fourier
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.fourier import TRANSFORMS
 from ipu_mlir.dialects.codelets.library import codelet_named
@@ -45,6 +46,13 @@ def test_all_at_once_is_one_by_one(name, sizes, dtype):
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * max(1, np.abs(one).max()))
     assert codelet.takes(tuple(each.shape for each in given), tuple(each.shape for each in exact))
+
+
+@pytest.mark.parametrize("name", [codelet.name for codelet in TRANSFORMS])
+def test_transforms_without_scipy_are_those_of_numpy(name, monkeypatch):
+    monkeypatch.setattr(fourier, "_library", lambda: np.fft)
+    for dtype in (np.float32, np.float64):
+        test_all_at_once_is_one_by_one(name, {"m": 4, "n": 15}, dtype)
 
 
 def test_what_cannot_be_done_is_nan_for_that_matrix_alone():
