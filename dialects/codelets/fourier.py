@@ -36,7 +36,7 @@ def _inverse(values: Array) -> tuple[Array, ...]:
 
 @cache
 def _library() -> Any:
-    """SciPy's transforms, if it is installed: of many rows at once, f32 in f32; else NumPy's, up to four times slower."""
+    """SciPy's transforms, if it is installed: many rows at once, f32 in f32; else NumPy's, up to four times slower."""
     try:
         return importlib.import_module("scipy.fft")
     except ImportError:
