@@ -120,6 +120,7 @@ from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
 from ipu_mlir.passes.supersteps.join_updates import JoinUpdates
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.supersteps.order_supersteps import OrderSupersteps
 from ipu_mlir.passes.supersteps.rejoin_branches import RejoinBranches
 from ipu_mlir.passes.supersteps.split_updates import SplitUpdates
 from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
@@ -194,6 +195,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeRemoteBuffers,
     MoveRowsInFunctions,
     MergeComputeSets,
+    OrderSupersteps,
     MergeReductions,
     MergeSorts,
     SkipGaps,

@@ -182,6 +182,7 @@ LOWER: tuple[str, ...] = (
     "canonicalize",
     "cse",
     "ipu-merge-collectives",
+    "ipu-order-supersteps",
     "ipu-merge-compute-sets",
     "ipu-check-supersteps",
     "ipu-check-memory",

@@ -30,6 +30,10 @@ from ipu_mlir.dialects.support.bindings import ir
 
 Category = Literal["argument", "constant", "result", "temporary"]
 
+PEAK_AS_WRITTEN = "ipu.peak_as_written"
+"""Attribute of a function whose supersteps have an order of less memory (``ipu-order-supersteps``): the bytes of its
+fullest tile in the order before."""
+
 CODE = ("vertex_code", "vertex_state", "exchange_code", "control_code")
 """Categories of what is no data."""
 
@@ -99,6 +103,12 @@ class MemoryReport:
     @property
     def fits(self) -> bool:
         return self.peak.largest() <= self.limit
+
+    @property
+    def peak_as_written(self) -> int | None:
+        """The bytes of the fullest tile if supersteps were in the order of the program; None if they are."""
+        attributes = self.tree.block.owner.operation.attributes
+        return ir.IntegerAttr(attributes[PEAK_AS_WRITTEN]).value if PEAK_AS_WRITTEN in attributes else None
 
     @property
     def without_gaps(self) -> PerTile:

@@ -20,13 +20,17 @@ def trees_beside(module: ir.Module | ir.Operation | ir.OpView, entry: str) -> li
     operation: ir.Operation = module.operation
     if operation.name == "func.func" or not (variables_in(operation) or queues_in(operation)):
         return []
-    return [program_tree(operation, name) for name in _public(operation) if name != entry]
+    return [program_tree(operation, name) for name in map(symbol_of, entries_of(operation)) if name != entry]
 
 
-def _public(module: ir.Operation) -> Iterable[str]:
-    for op in (op.operation for op in module.regions[0].blocks[0].operations):
-        if op.name == "func.func" and len(op.regions[0].blocks) == 1 and "sym_visibility" not in op.attributes:
-            yield symbol_of(op)
+def entries_of(module: ir.Operation) -> list[ir.Operation]:
+    """The functions of ``module`` that the host can run; those that others call count where they are called."""
+    ops = [op.operation for op in module.regions[0].blocks[0].operations]
+    return [op for op in ops if op.name == "func.func" and len(op.regions[0].blocks) == 1 and not _is_private(op)]
+
+
+def _is_private(function: ir.Operation) -> bool:
+    return "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
 
 
 def kept_arguments(tree: Sequence, beside: Iterable[Sequence]) -> list[ir.BlockArgument]:

@@ -90,6 +90,7 @@ class Memory:
         total_bytes: the peaks of all tiles together.
         per_tile: the peaks.
         categories: what they are made of.
+        worst_bytes_as_written: the highest peak if supersteps ran in the order of the program, left out if they do.
     """
 
     limit: int
@@ -98,6 +99,7 @@ class Memory:
     total_bytes: int
     per_tile: MemoryPerTile
     categories: MemoryCategories
+    worst_bytes_as_written: int | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.errors import IpuError
 
 T = TypeVar("T")
 
-OPTIONAL_KEYS = frozenset(("per_ipu", "io", "io_ipus", "busy", "traffic"))
+OPTIONAL_KEYS = frozenset(("per_ipu", "io", "io_ipus", "busy", "traffic", "worst_bytes_as_written"))
 """Keys that are left out of the JSON where their value is None."""
 
 

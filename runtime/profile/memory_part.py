@@ -20,6 +20,7 @@ def memory_part(report: MemoryReport) -> compilation.Memory:
             without_gaps=_runs(report.without_gaps),
         ),
         categories=compilation.MemoryCategories(**{name: _runs(each) for name, each in report.categories.items()}),
+        worst_bytes_as_written=report.peak_as_written,
     )
 
 

@@ -94,6 +94,8 @@ def _rates(profile: "Profile") -> list[str]:
         f"tile {memory.worst_tile} holds most: {memory.worst_bytes:,} of {memory.limit:,} B "
         f"({memory.worst_bytes / memory.limit:.1%}), {fits}",
     ]
+    if memory.worst_bytes_as_written is not None:
+        lines.append(f"  in an order of supersteps that saves memory; as written, {memory.worst_bytes_as_written:,} B")
     return lines + [f"  {problem.message}" for problem in profile.compilation.problems]
 
 

@@ -52,6 +52,12 @@ def fit_of(profile: Profile) -> Fit:
 
 
 def _memory(profile: Profile) -> str:
+    as_written = profile.compilation.memory.worst_bytes_as_written
+    order = "" if as_written is None else f" Steps in the order of the program would need {bytes_text(as_written)}."
+    return _use(profile) + order
+
+
+def _use(profile: Profile) -> str:
     memory = profile.compilation.memory
     worst, limit, tile = memory.worst_bytes, memory.limit, memory.worst_tile
     if worst > limit:

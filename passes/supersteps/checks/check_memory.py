@@ -8,13 +8,13 @@ from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.problems import Problem, memory_problems, remote_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
+from ipu_mlir.dialects.memory.resident import entries_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.dialects.support.errors import warn_of_memory
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.base import Pass, PassFailed
-from ipu_mlir.passes.support.rewriting import list_ops
 
 _OF_THE_IR = ("report", "problems", "_module")
 
@@ -71,15 +71,8 @@ class CheckMemory(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown():
-            for function in list_ops(module, "func.func"):
-                if _is_entry(function):
-                    _check(module, symbol_of(function))
-
-
-def _is_entry(function: ir.Operation) -> bool:
-    """True if the host can run it; functions that others call count where they are called."""
-    is_private = "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
-    return len(function.regions[0].blocks) == 1 and not is_private
+            for function in entries_of(module):
+                _check(module, symbol_of(function))
 
 
 def _check(module: ir.Operation, entry: str) -> None:
