@@ -19,7 +19,8 @@ from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.program import decompositions
 from ipu_mlir.frontends.aten.random_numbers import draw_anew
-from ipu_mlir.frontends.from_torch import import_graph, trace_plainly
+from ipu_mlir.frontends.from_torch import import_graph
+from ipu_mlir.frontends.of_torch.tracing import trace_plainly
 from ipu_mlir.programs.session import Session
 from ipu_mlir.torch_training import TrainingStep, training_step
 

@@ -1,6 +1,5 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -12,7 +11,6 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -24,6 +22,7 @@ from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequenc
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
 from ipu_mlir.frontends.of_torch.replacing import call_with
+from ipu_mlir.frontends.of_torch.tracing import trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -109,7 +108,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             graph = make_fx(flat, decomposition_table=dict(known))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
-        raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
+        raise CompileError(f"PyTorch cannot trace {name}: {why(error)}") from error
     out_spec, constants, made = seen[0]
     return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, made)
 
@@ -132,18 +131,6 @@ def _of_function(graph: torch.fx.GraphModule, tensors: Sequence[torch.Tensor]) -
     return _by_rules(type(graph).__name__, pure.graph, constants_last(pure.graph, {}))
 
 
-def trace_plainly(settings: ExitStack) -> None:
-    """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine; distributions
-    without checks of their arguments, which would branch on values."""
-    settings.enter_context(warnings.catch_warnings())
-    warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
-    settings.enter_context(sdpa_kernel(SDPBackend.MATH))
-    settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
-    distribution = torch.distributions.Distribution
-    settings.callback(distribution.set_default_validate_args, distribution._validate_args)
-    distribution.set_default_validate_args(False)
-
-
 def _example(leaf: Any) -> Any:
     """What PyTorch traces for a leaf of the arguments: a tensor of its own, because tracing knows tensors apart by who
     they are, and one that is given twice would be one argument.
@@ -161,7 +148,7 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
             trace_plainly(settings)
             return torch.export.export(module, args, dict(kwargs), strict=False)
     except Exception as error:  # of any kind: what the module does is the user's
-        raise CompileError(f"torch.export cannot export {type(module).__name__}: {error}") from error
+        raise CompileError(f"torch.export cannot export {type(module).__name__}: {why(error)}") from error
 
 
 def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Imported:

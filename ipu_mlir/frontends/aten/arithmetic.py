@@ -230,6 +230,11 @@ def _frexp(x: Any) -> Any:
     return np.frexp(x)
 
 
+@elementwise("hardshrink_backward.default", "softshrink_backward.default")
+def _shrunk_backward(gradient: Any, x: Any, most: Any) -> Any:
+    return np.where(np.abs(x) <= most, 0.0, gradient)
+
+
 @elementwise("lerp.Scalar", "lerp.Tensor")
 def _lerp(x: Any, end: Any, weight: Any) -> Any:
     """From the nearer end, as PyTorch does."""

@@ -42,7 +42,7 @@ def _scalar_tensor(number: Any, made: Made, **_: Any) -> Any:
 @rule(
     "zeros.default", "zeros_like.default", "new_zeros.default", "empty.memory_format", "empty_like.default",
     "new_empty.default", "empty_permuted.default", "empty_strided.default", "new_empty_strided.default",
-    "prims.empty_strided.default", "prims.empty_permuted.default",
+    "prims.empty_strided.default", "prims.empty_permuted.default", "_efficientzerotensor.default",
 )  # fmt: skip
 def _zeros(*_: Any, made: Made, **__: Any) -> Any:
     """Zeros also where values are left open."""

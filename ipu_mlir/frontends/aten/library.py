@@ -5,14 +5,17 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from ipu_mlir.frontends.aten.experts import OF_LIBRARIES
 from ipu_mlir.frontends.aten.rules import OpRule
 
 _MODULES = (
+    "alignments",
     "arithmetic",
     "codelets",
     "control",
     "convolutions",
     "creating",
+    "experts",
     "indexing",
     "layers",
     "mathematics.bessel",
@@ -48,3 +51,8 @@ def rules_of(module: ModuleType) -> Iterator[OpRule]:
 
 
 RULES = by_op(each for name in _MODULES for each in rules_of(import_module(f"{__package__}.{name}")))
+
+
+def rule_of(op: Any) -> OpRule | None:
+    """The rule of an op, also of one that a library has defined since."""
+    return RULES.get(op) or OF_LIBRARIES.get(str(op))

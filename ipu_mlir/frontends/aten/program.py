@@ -12,9 +12,9 @@ from torch.export import default_decompositions
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.frontends.aten import lists
+from ipu_mlir.frontends.aten import custom_ops, lists
 from ipu_mlir.frontends.aten.least_squares import least_squares
-from ipu_mlir.frontends.aten.library import RULES
+from ipu_mlir.frontends.aten.library import RULES, rule_of
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
@@ -26,7 +26,7 @@ def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
     """The ops of ``graph`` that have no rule, or give what is as large as values say."""
     for node in graph.nodes:
         if not all(map(_is_known, pytree.tree_leaves(node.meta.get("val")))) or (
-            node.op == "call_function" and node.target not in RULES and not _is_python(node.target)
+            node.op == "call_function" and rule_of(node.target) is None and not _is_python(node.target)
         ):
             yield f"{node.target}"
         elif node.op == "get_attr" and (body := _body(node)) is not None:
@@ -103,7 +103,8 @@ def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
     if _is_python(node.target):
         part = args[0][args[1]]
         return _as_said(node, part.value, *_made(node).every[0]) if isinstance(part, Later) else part
-    rule, made = RULES[node.target], _made(node)
+    rule, made = rule_of(node.target), _made(node)
+    assert rule is not None, f"{node.target} has a rule, or the program is refused"
     more = {"made": made} if rule.takes_made else {}
     result = rule.apply(*args, **_without_device(kwargs), **more)
     if result is None:
@@ -175,9 +176,13 @@ def _plain_path(path: str) -> str:
     return path.removeprefix("L['self']").removeprefix("L__self__").strip("._").replace("_modules.", "")
 
 
-@cache
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
-    """PyTorch's own for all ops that have no rule, and those of ops that its compilers have kernels for."""
+    """For all ops that have no rule: PyTorch's own, of ops that its compilers have kernels for, and of custom ops."""
+    return {**_known(), **{op: how for op, how in custom_ops.decompositions().items() if rule_of(op) is None}}
+
+
+@cache
+def _known() -> Mapping[Any, Callable[..., Any]]:
     from torch._inductor.inductor_prims import fma
 
     every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items()), **lists.decompositions()}

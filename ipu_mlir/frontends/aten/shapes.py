@@ -203,6 +203,19 @@ def padded(x: Any, pads: Any, number: Any = 0) -> Any:
     return np.pad(x, grown, constant_values=np.asarray(number).astype(x.dtype)[()]) if any(map(any, grown)) else x
 
 
+@rule("replication_pad1d_backward.default", "replication_pad2d_backward.default", "replication_pad3d_backward.default")
+def _replicated_backward(gradient: Any, x: Any, pads: Any) -> Any:
+    """What the edges have been repeated to is added up at the edges."""
+    gradient = padded(gradient, [max(0, -each) for each in pads])
+    for place in range(len(pads) // 2):
+        axis, low = -1 - place, max(0, pads[2 * place])
+        parts, last = np.moveaxis(gradient, axis, 0), low + x.shape[axis] - 1
+        edges = [parts[: low + 1], parts[last:]] if last > low else [parts]
+        first, *end = (np.sum(each, axis=0, keepdims=True) for each in edges)
+        gradient = np.moveaxis(np.concatenate([first, parts[low + 1 : last], *end]), 0, axis)
+    return gradient
+
+
 @rule("tril.default")
 def _tril(x: Any, diagonal: int = 0) -> Any:
     return np.tril(x, diagonal)

@@ -127,9 +127,8 @@ def _adaptive_mean(x: Any, sizes: Sequence[int]) -> Any:
 
 
 @rule("_adaptive_avg_pool2d_backward.default", "_adaptive_avg_pool3d_backward.default")
-def _adaptive_mean_backward(gradient: Any, x: Any, made: Made) -> Any:
-    rank = 2 if len(made.shape) < 5 and gradient.shape[-3] == x.shape[-3] else 3
-    for dimension in range(-rank, 0):
+def _adaptive_mean_backward(gradient: Any, x: Any) -> Any:
+    for dimension in range(-min(3, len(x.shape)), 0):
         if x.shape[dimension] != gradient.shape[dimension]:
             shares = constant(_shares(x.shape[dimension], gradient.shape[dimension]), x.dtype)
             gradient = np.moveaxis(np.matmul(np.moveaxis(gradient, dimension, -1), shares), -1, dimension)
@@ -149,19 +148,27 @@ def _shares(size: int, windows: int) -> np.ndarray:
     return np.where((place >= first) & (place < last), 1.0 / (last - first), 0.0)
 
 
-@rule("adaptive_max_pool2d_backward.default", "adaptive_max_pool3d_backward.default")
+@rule("adaptive_max_pool2d_backward.default")
 def _adaptive_max_backward(gradient: Any, x: Any, places: Any) -> Any:
-    """Added up where each window has its largest element."""
-    rank = len(gradient.shape) - (len(x.shape) - (2 if len(x.shape) < 5 and _is_image(gradient, x) else 3))
-    outer = x.shape[: len(x.shape) - rank]
-    rows = int(np.prod(outer))
-    flat = constant(np.zeros((rows, int(np.prod(x.shape[len(outer) :]))), x.dtype))
+    return _back_to_places(gradient, x, places, 2)
+
+
+@rule("adaptive_max_pool3d_backward.default")
+def _adaptive_max_of_volumes_backward(gradient: Any, x: Any, places: Any) -> Any:
+    return _back_to_places(gradient, x, places, 3)
+
+
+@rule("max_pool3d_with_indices_backward.default")
+def _max_of_volumes_backward(gradient: Any, x: Any, *settings_and_places: Any) -> Any:
+    return _back_to_places(gradient, x, settings_and_places[-1], 3)
+
+
+def _back_to_places(gradient: Any, x: Any, places: Any, rank: int) -> Any:
+    """Added up where each window has its largest element: ``places`` among those of the last ``rank`` dimensions."""
+    rows = int(np.prod(x.shape[:-rank]))
+    flat = constant(np.zeros((rows, int(np.prod(x.shape[-rank:]))), x.dtype))
     index = np.arange(rows)[:, None], np.reshape(places, (rows, -1))
     return np.reshape(flat.at[index].add(np.reshape(gradient, (rows, -1))), x.shape)
-
-
-def _is_image(gradient: Any, x: Any) -> bool:
-    return gradient.shape[-3] == x.shape[-3]
 
 
 @rule("adaptive_max_pool2d.default", "adaptive_max_pool3d.default")

@@ -94,6 +94,94 @@ def test_windows_give_places_means_and_gradients():
     check(f, numbers(2, 3, 7, 8))
 
 
+def slopes(function):
+    """The gradient of a weighted sum of what ``function`` of a tensor gives."""
+
+    def run(x):
+        x = x.detach().requires_grad_()
+        result = function(x)
+        return torch.autograd.grad(result, x, torch.arange(result.numel()).cos().reshape(result.shape))[0]
+
+    return run
+
+
+def test_gradients_of_windows_over_volumes_of_edges_and_of_shrinkage():
+    def f(volumes, line):
+        of_volumes = (
+            lambda x: functional.max_pool3d(x, 2, 1),
+            lambda x: functional.adaptive_max_pool3d(x, (2, 1, 2)),
+            lambda x: functional.pad(x, (2, 1, 0, -1, 1, 1), "replicate"),
+        )
+        shrunk = lambda x: functional.softshrink(x, 0.4) + functional.hardshrink(x, 0.7) + torch.sgn(x)  # noqa: E731
+        return *(slopes(each)(volumes) for each in of_volumes), slopes(shrunk)(line)
+
+    check(f, numbers(1, 2, 2, 3), numbers(5))
+
+
+def test_losses_of_label_sequences_and_their_gradients():
+    labels = torch.tensor([[1, 2, 2, 0], [3, 0, 0, 0], [4, 4, 4, 4]])
+    behind = torch.tensor([1, 2, 2, 3, 4, 4])
+
+    def loss(labels, times, counts, **settings):
+        return slopes(lambda x: functional.ctc_loss(functional.log_softmax(x, -1), labels, times, counts, **settings))
+
+    def f(x):
+        too_few = loss(labels, torch.tensor([2, 7, 4]), torch.tensor([3, 1, 4]), zero_infinity=True, reduction="none")
+        lists, whole = loss(labels, (9, 7, 9), (3, 1, 4)), torch.tensor([9, 7, 8])
+        value = torch.ctc_loss(functional.log_softmax(x, -1), labels, [9, 7, 9], [3, 1, 4])
+        return value, lists(x), too_few(x), loss(behind, whole, torch.tensor([3, 1, 2]), reduction="sum")(x)
+
+    check(f, numbers(9, 3, 5), tolerance=1e-5)
+
+
+def test_losses_that_check_variances_only_compute():
+    def f(x, target, variance):
+        return slopes(lambda x: functional.gaussian_nll_loss(x, target, variance, full=True, reduction="none"))(x)
+
+    check(f, numbers(4, 3), numbers(4, 3, seed=1), numbers(4, 3, seed=2).abs() * 1e-3)
+    check(nn.GaussianNLLLoss(), numbers(4, 3), numbers(4, 3, seed=1), numbers(4, seed=2).abs())
+
+
+def test_products_of_rows_in_groups_and_their_gradients():
+    def f(x, matrices, ends):
+        product = torch._grouped_mm(x, matrices, ends)
+        by_both = torch._grouped_mm(x.mT.contiguous().mT, product.mT.contiguous().mT, ends)
+        return (
+            product,
+            by_both,
+            torch._grouped_mm(matrices, x.mT, ends),
+            slopes(lambda x: torch._grouped_mm(x, matrices, ends))(x),
+        )
+
+    x, matrices = numbers(16, 16).bfloat16(), numbers(3, 16, 16).bfloat16()
+    check(f, x, matrices, torch.tensor([3, 3, 16], dtype=torch.int32), tolerance=1e-2)
+
+
+@torch.library.custom_op("test_aten_rules::scaled_sine", mutates_args=())
+def scaled_sine(x: torch.Tensor, scale: float) -> torch.Tensor:
+    return torch.sin(x) * scale
+
+
+@torch.library.custom_op("test_aten_rules::of_numpy", mutates_args=())
+def of_numpy(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.numpy() + 1)
+
+
+scaled_sine.register_fake(lambda x, scale: torch.empty_like(x))
+of_numpy.register_fake(lambda x: torch.empty_like(x))
+
+
+def test_ops_of_users_are_the_ops_that_they_are_made_of():
+    class Module(nn.Module):
+        def forward(self, x):
+            return scaled_sine(x, 3.0) + 1
+
+    check(Module(), numbers(5))
+    check(Module().forward, numbers(5))
+    with pytest.raises(ipu.CompileError, match=r"cannot be imported: test_aten_rules\.of_numpy\.default"):
+        ipu.compile(of_numpy, args=[numbers(3)], target=TARGET)
+
+
 def test_images_in_other_sizes_and_their_gradients():
     def f(x):
         exact = functional.interpolate(x, size=(7, 3), mode="nearest-exact")

@@ -158,12 +158,15 @@ class Difference(nn.Module):
         return a - 2 * b
 
 
-def test_what_depends_on_values_is_refused_by_name():
-    def depends(x):
-        return x + 1 if x.sum().item() > 0 else x
+class Branching(nn.Module):
+    def forward(self, x):
+        return x + 1 if x.sum() > 0 else x
 
-    with pytest.raises(ipu.CompileError, match=r"PyTorch cannot trace depends: .*get value out of a tracing tensor"):
-        ipu.compile(depends, args=[torch.ones(3)], target=TARGET)
+
+@pytest.mark.parametrize("source", [Branching(), Branching().forward], ids=("module", "function"))
+def test_what_asks_for_values_is_refused_with_its_line(source):
+    with pytest.raises(ipu.CompileError, match=r"test_torch\.py:\d+, in 'return x \+ 1 if .*; choose"):
+        ipu.compile(source, args=[torch.ones(3)], target=TARGET)
 
 
 def test_sizes_that_depend_on_values_are_refused_by_name():

@@ -1,0 +1,84 @@
+"""How PyTorch traces programs for us, and what is said of those that it cannot trace."""
+
+import linecache
+import logging
+import math
+import os
+import warnings
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+
+import ipu_mlir
+
+_NOT_THE_USERS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, ipu_mlir.__file__))
+_LOGS = ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
+"""What they write of a failure is in the error, too."""
+
+
+def trace_plainly(settings: ExitStack) -> None:
+    """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine; distributions
+    and losses without checks of their arguments, which would branch on values."""
+    settings.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
+    settings.enter_context(sdpa_kernel(SDPBackend.MATH))
+    settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
+    settings.enter_context(_WithoutChecks())
+    distribution = torch.distributions.Distribution
+    settings.callback(distribution.set_default_validate_args, distribution._validate_args)
+    distribution.set_default_validate_args(False)
+    for name in _LOGS:
+        log = logging.getLogger(name)
+        settings.callback(setattr, log, "disabled", log.disabled)
+        log.disabled = True
+
+
+def _gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    var = torch.full_like(input, var) if isinstance(var, float) else var
+    var = (var.unsqueeze(-1) if var.shape == input.shape[:-1] else var).expand_as(input)
+    var = var + (var.detach().clamp(min=eps) - var.detach())  # whose gradient is that of what is not cut
+    each = 0.5 * (torch.log(var) + (input - target) ** 2 / var) + (0.5 * math.log(2 * math.pi) if full else 0.0)
+    return {"mean": torch.mean, "sum": torch.sum, "none": torch.clone}[reduction](each)
+
+
+def _of_tensors(function: Any, *args: Any, **options: Any) -> Any:
+    """``function`` of lists as tensors: PyTorch loses the numbers of lists in a graph."""
+    known = [torch.tensor(each) if isinstance(each, list | tuple) else each for each in (*args, *options.values())]
+    return function(*known[: len(args)], **dict(zip(options, known[len(args) :], strict=True)))
+
+
+_PLAIN: dict[Any, Any] = {
+    functional.gaussian_nll_loss: _gaussian_nll_loss,
+    **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},
+}
+
+
+class _WithoutChecks(TorchFunctionMode):
+    """In the block, functions that look at values before they compute only compute."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _PLAIN.get(func, func)(*args, **(kwargs or {}))
+
+
+def why(error: Exception) -> str:
+    """What to say of a program that PyTorch cannot trace because of ``error``: where it asks for values, if it does."""
+    asks = isinstance(error, DataDependentOutputException | GuardOnDataDependentSymNode)
+    if not asks and "get value out of a tracing tensor" not in str(error):
+        return str(error)
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    file, line = next((each for each in reversed(lines) if not each[0].startswith(_NOT_THE_USERS)), lines[-1])
+    return (
+        f"it asks for values of tensors at {file}:{line}, in {linecache.getline(file, line).strip()!r}; choose between "
+        "values by torch.where, between branches by torch.cond, or use torch.compile, which leaves such lines to Python"
+    )
