@@ -5,7 +5,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ipu_mlir.frontends.aten.experts import OF_LIBRARIES
+from ipu_mlir.frontends.aten.products import OF_LIBRARIES
 from ipu_mlir.frontends.aten.rules import OpRule
 
 _MODULES = (
@@ -15,7 +15,6 @@ _MODULES = (
     "control",
     "convolutions",
     "creating",
-    "experts",
     "indexing",
     "layers",
     "mathematics.bessel",
