@@ -18,7 +18,6 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
-
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _LOGS = ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
 """What they write of a failure is in the error, too."""
