@@ -109,8 +109,8 @@ class Schedule:
         """
         if count > 0 and count % self.overlap == 0:
             return None
-        below, above = count // self.overlap * self.overlap, (count // self.overlap + 1) * self.overlap
-        valid = f"{below} or {above}" if below > 0 else f"{above}"
+        below = max(0, count // self.overlap * self.overlap)
+        valid = f"{below} or {below + self.overlap}" if below else f"{self.overlap}"
         return (
             f"has {count} micro-batches; the schedule {self.name} of {self.stages} stages takes a multiple of "
             f"{self.overlap}: {valid}"

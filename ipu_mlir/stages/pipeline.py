@@ -1,5 +1,6 @@
 """``pipeline``: a function in stages, each on an IPU of its own, that work on several micro-batches at once."""
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,10 +10,11 @@ from ipu_mlir.dialects.analysis.pipelines import OFFLOADED, RECOMPUTE, REDUCTION
 from ipu_mlir.dialects.ipu import KeepOp, MicroBatchOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.calls import stages_of
+from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.stages.pipeline_run import Options, Run
 from ipu_mlir.tracing.control.gradients import on_leaves
-from ipu_mlir.tracing.errors import TraceValueError
-from ipu_mlir.tracing.graph import current_trace
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import current_trace, supported_dtype
 
 
 class pipeline:
@@ -63,6 +65,8 @@ class pipeline:
         serialized: int = 1,
         loss: Callable[..., Any] | None = None,
     ) -> None:
+        if loss is not None and not callable(loss):
+            raise TraceTypeError(f"a pipeline with loss={loss!r}; it is a function of what the last stage returns")
         nested = [[stage] if callable(stage) else list(stage) for stage in stages_of(stages, loss)]
         functions = [each for group in nested for each in group]
         groups = [stage for stage, group in enumerate(nested) for _ in group]
@@ -78,7 +82,7 @@ class pipeline:
             raise TraceValueError(
                 f"a pipeline of {len(nested)} stages; it takes two at least, of a function or more each"
             )
-        places = list(range(len(functions))) if devices is None else _flat(devices)
+        places = _checked_devices(range(len(functions)) if devices is None else devices)
         if len(places) != len(functions):
             raise TraceValueError(f"each stage has an IPU: {len(places)} devices for {len(functions)} stages")
         for (name, word), known in zip(words.items(), (SCHEDULES, REDUCTIONS, RECOMPUTE), strict=True):
@@ -87,7 +91,11 @@ class pipeline:
         waiting = ("stored",) if offload is True else tuple(offload or ())
         if not {*waiting} <= {*OFFLOADED}:
             raise TraceValueError(f"a pipeline with offload={offload!r}; it is a list of {', '.join(OFFLOADED)}")
-        kind = None if accumulate is None else np.dtype(accumulate)
+        kind = None if accumulate is None else supported_dtype(accumulate)
+        if kind is not None and not is_made_of_floats(kind):
+            raise TraceTypeError(f"a pipeline with accumulate={kind}; gradients are added up in a float type")
+        count = None if count is None else _whole(count, "count")
+        serialized = _whole(serialized, "serialized")
         self._options = Options(functions, groups, places, words, count, waiting, results, kind, serialized, most_again)
         if serialized != 1 and (schedule != "sequential" or count is None or serialized < 1 or count % serialized):
             raise TraceValueError(
@@ -129,8 +137,19 @@ class pipeline:
         return schedule
 
 
-def _flat(devices: Sequence[Any]) -> list[int]:
-    return [each for own in devices for each in (own if isinstance(own, list | tuple) else [own])]
+def _whole(number: Any, name: str) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TraceTypeError(f"a pipeline with {name}={number!r}; it is a whole number")
+    return operator.index(number)
+
+
+def _checked_devices(devices: Iterable[Any]) -> list[int]:
+    """The IPU of each function."""
+    nested = [each if isinstance(each, list | tuple) else [each] for each in devices]
+    flat = [_whole(each, "devices") for own in nested for each in own]
+    if min(flat, default=0) < 0:
+        raise TraceValueError(f"a pipeline with devices={devices!r}; IPUs are counted from 0")
+    return flat
 
 
 def micro_batch() -> Any:

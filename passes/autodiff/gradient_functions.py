@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of
+from ipu_mlir.dialects.analysis.pipelines import PIPELINE
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.passes.autodiff.activity import active_values, is_differentiable
@@ -170,7 +171,7 @@ class GradientFunctions:
             for call in calls:
                 callee = self._functions.get(callee_of(call))
                 if callee is None or len(callee.regions[0].blocks) != 1:
-                    self._refuse(call, f"calls @{callee_of(call)}, whose code is not here, so it has no derivative")
+                    self._refuse(call, _missing_code(callee_of(call), callee))
                     call.attributes[OUTLINED] = ir.UnitAttr.get()
                 elif DERIVATIVE in callee.attributes:
                     self._call_forward(call, callee)
@@ -232,6 +233,13 @@ class GradientFunctions:
 
 _KEPT = {OUTLINED, DERIVATIVE}
 _PARTS = ("forward", "backward")
+
+
+def _missing_code(name: str, callee: ir.Operation | None) -> str:
+    """The error of a call of what has no code, as the end of a sentence."""
+    if callee is not None and PIPELINE in callee.attributes:
+        return "runs a pipeline, which has gradients of its own: ask its value_and_grad for them"
+    return f"calls @{name}, whose code is not here, so it has no derivative"
 
 
 def _I64() -> ir.Type:

@@ -3,6 +3,7 @@
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, pipeline_of
+from ipu_mlir.dialects.attributes.attributes import TARGET, module_target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.pipelining.positions import gradient_types, positions_of, run_type
@@ -44,6 +45,10 @@ class SchedulePipelines(Pass):
                     refuse(function, f"runs {function.attributes[PIPELINE]}, and there is no such ipu.pipeline")
                     continue
                 pipeline = pipeline_of(op)
+                missing = _missing_ipu(pipeline, module)
+                if missing is not None:
+                    refuse(op, missing)
+                    continue
                 wanted, found = run_type(pipeline, functions), function_type(function)
                 if found != wanted:
                     refuse(function, f"has the type {found}, and runs a pipeline of type {wanted}")
@@ -59,6 +64,18 @@ class SchedulePipelines(Pass):
             for call in list_ops(module, "func.call"):  # upstream's inliner leaves fifos alone
                 if callee_of(call) in running:
                     inline_call(call, functions[callee_of(call)])
+
+
+def _missing_ipu(pipeline: Pipeline, module: ir.Operation) -> str | None:
+    """The error of a stage on an IPU that the target of ``module`` does not have, as the end of a sentence."""
+    last = max(pipeline.devices)
+    if TARGET not in module.attributes or last < (ipus := module_target(module).ipus):
+        return None
+    has = "1 IPU" if ipus == 1 else f"{ipus} IPUs"
+    return (
+        f"has a stage on IPU {last}, counted from 0, and the target has {has}; compile for {1 << last.bit_length()}, "
+        "or let devices= name those that there are"
+    )
 
 
 def _fill(function: ir.Operation, pipeline: Pipeline, functions: Functions) -> None:

@@ -194,10 +194,18 @@ def test_code_does_not_grow_with_micro_batches_nor_with_replicas():
         (lambda: ipu.pipeline([first, last], 4, "round"), "schedule='round'; it is one of grouped"),
         (lambda: ipu.pipeline([first, last], 4, devices=[0]), "1 devices for 2 stages"),
         (lambda: ipu.pipeline([first, last], 4)([{}, {}], [1, 2]), "in a function that is compiled"),
+        (lambda: ipu.pipeline([first, last], "4"), "count='4'; it is a whole number"),
+        (lambda: ipu.pipeline([first, last], True), "count=True; it is a whole number"),
+        (lambda: ipu.pipeline([first, last], 4, "sequential", serialized=2.0), "serialized=2.0; it is a whole number"),
+        (lambda: ipu.pipeline([first, last], 4, devices=[0, 1.0]), "devices=1.0; it is a whole number"),
+        (lambda: ipu.pipeline([first, last], 4, devices=[0, -1]), r"devices=\[0, -1\]; IPUs are counted from 0"),
+        (lambda: ipu.pipeline([first, last], 4, accumulate="f99"), "'f99' names no element type"),
+        (lambda: ipu.pipeline([first, last], 4, accumulate=np.int32), "accumulate=int32; gradients .* in a float type"),
+        (lambda: ipu.pipeline([first, last], 4, loss=3), "loss=3; it is a function of what the last stage returns"),
     ],
 )
 def test_what_is_no_pipeline_is_said(make, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         make()
 
 
@@ -205,6 +213,7 @@ def test_what_is_no_pipeline_is_said(make, message):
     ("count", "use", "message"),
     [
         (6, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "takes a multiple of 4: 4 or 8"),
+        (-1, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "has -1 micro-batches; .* takes a multiple of 4: 4$"),
         (4, lambda pipe, p, x: pipe.value_and_grad(p[:1], [x, x]), "got lists of 1 and 2"),
         (4, lambda pipe, p, x: pipe.value_and_grad(p, [x[:3], x]), "its first axis is that of 4 micro-batches"),
     ],

@@ -279,6 +279,13 @@ def _permuted(layer: Layer, shape: Shape) -> Shape:
     return tuple(shape[each] for each in layer["order"])
 
 
+def _attended(layer: Layer, shape: Shape) -> Shape:
+    _divided("heads", 2)(layer, shape)
+    if shape[0] * layer["heads"] * shape[1] ** 2 > 8 * _MOST_ELEMENTS:
+        raise ValueError("many scores")
+    return shape
+
+
 def _padded(layer: Layer, shape: Shape) -> Shape:
     return tuple(size + low + high for size, (low, high) in zip(shape, layer["pads"], strict=True))
 
@@ -291,7 +298,7 @@ def _unflattened(layer: Layer, shape: Shape) -> Shape:
 _SHAPES: dict[str, Callable[[Layer, Shape], Shape]] = {
     **dict.fromkeys(_JOINS, _joined),
     "adaptive_pool": _ranked(4, lambda layer, shape: (*shape[:2], *map(min, layer["sides"], shape[2:]))),
-    "attention": _ranked(3, _divided("heads", 2)),
+    "attention": _ranked(3, _attended),
     "average_pool": _ranked(4, _pooled),
     "batch_norm": _ranked(4, lambda layer, shape: shape),
     "convolution": _ranked(4, _convolved),

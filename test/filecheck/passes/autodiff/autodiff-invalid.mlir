@@ -105,6 +105,17 @@ func.func private @df(tensor<10xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<1
 
 // -----
 
+func.func private @run(tensor<4xf32>) -> tensor<4xf32> attributes {ipu.pipeline = @p}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{runs a pipeline, which has gradients of its own: ask its value_and_grad for them}}
+  %y = func.call @run(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
 func.func private @g(tensor<4xf32>) -> tensor<4xf32>
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{calls @g, whose code is not here, so it has no derivative}}
