@@ -1,5 +1,6 @@
 """Tables on the host that programs look up and add to: a session's value goes in, and comes back."""
 
+import re
 import weakref
 from dataclasses import replace
 from itertools import count
@@ -33,7 +34,7 @@ class Table:
         Args:
             partition: how replicas share it, ``token`` or ``encoding``, where the configuration lets them.
         """
-        self.name, self.label = f"table_{next(_NUMBERS)}", label
+        self.name, self.label = f"{re.sub(r'[^A-Za-z0-9_]', '_', label)}_table_{next(_NUMBERS)}", label
         self._shape, self._dtype, self._partition = shape, dtype, partition
         self._rows: dict[RemoteSpec, _Rows] = {}
         self.is_open = False

@@ -57,7 +57,7 @@ def _split(joint: ir.Operation, stage: ir.Operation, pipeline: Pipeline, number:
         arguments.insert(len(kind.inputs) - 1, arguments.pop())
     inputs, cotangents = arguments[: len(kind.inputs)], arguments[len(kind.inputs) :]
     results = list(terminator(block).operands)
-    later = _computed_from(block, cotangents)
+    later = computed_from(block, cotangents)
     parameters = inputs[: pipeline.parameters[number]]
     stored = _stored(block, inputs, parameters, results[len(kind.results) :], later, pipeline)
     effects = [op.operation for op in list(block.operations)[:-1] if not is_pure(op.operation)]
@@ -89,7 +89,7 @@ def _is_computed(value: ir.Value) -> bool:
     return defining_op(value) is not None
 
 
-def _computed_from(block: ir.Block, values: list[ir.Value]) -> set[ir.Value]:
+def computed_from(block: ir.Block, values: list[ir.Value]) -> set[ir.Value]:
     """``values``, and what the ops of ``block`` compute from them."""
     found = set(values)
     for op in (each.operation for each in block.operations):

@@ -83,7 +83,8 @@ class StageCalls:
             if word == "all":
                 found[place] = write_row(value, found[place], micro_batch)
             elif word == "sum":
-                found[place] = total(found[place], value)
+                add = total if is_float(value.type) else arith.addi
+                found[place] = add(found[place], value)
             elif word == "last":
                 found[place] = value
             place += word != "none"

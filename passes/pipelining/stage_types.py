@@ -48,8 +48,8 @@ def broken_stages(pipeline: Pipeline, functions: Functions) -> str | None:
     if pipeline.results and len(pipeline.results) != len(given):
         return f"has {len(pipeline.results)} results, {list(pipeline.results)}; its last stage gives {len(given)}"
     for word, each in zip(pipeline.results, given, strict=False):
-        if word == "sum" and not is_float(each):
-            return f"adds up {each}, a result of its last stage; it adds up floats"
+        if word == "sum" and each.element_type == ir.IntegerType.get_signless(1):
+            return f"adds up {each}, a result of its last stage; it adds up numbers"
     gradients = sum(_gradients(pipeline, number, functions) for number in range(len(pipeline.functions)))
     if pipeline.accumulators and (not pipeline.training or len(pipeline.accumulators) != gradients):
         has = f"{gradients} gradients" if pipeline.training else "no gradients, because it does not train"

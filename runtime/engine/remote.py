@@ -38,7 +38,7 @@ class RemoteArray:
         self.spec = spec
         self.file = None if file is None else self._in_file(file)
         self.array = self._in_memory() if self.file is None else np.asarray(self.file.array).view(spec.dtype)
-        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+        self._waiting: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
         self._random: np.ndarray | None = None
         if self.file is not None and self.lines.size and self.lines[:1].nbytes <= _FEW_BYTES:
             found = self.file.without_reading_ahead()
@@ -117,7 +117,8 @@ class RemoteArray:
     def copy(self) -> "RemoteArray":
         """The same rows, which are no longer those of the file: what is written to them stays in memory."""
         copied = RemoteArray.__new__(RemoteArray)
-        copied.spec, copied.file, copied._waiting = self.spec, None, list(self._waiting)
+        copied.spec, copied.file = self.spec, None
+        copied._waiting = {every: list(each) for every, each in self._waiting.items()}
         copied._random, copied._next = None, 0
         copied.array = self.array.copy() if self.file is None else self._copy_of(self.file)
         return copied
@@ -138,7 +139,7 @@ class RemoteArray:
             RunError: updates are waiting for others before they are added; or the file is gone.
         """
         if self._waiting:
-            waiting = counted(len(self._waiting), "update")
+            waiting = counted(sum(map(len, self._waiting.values())), "update")
             raise RunError(
                 f"table {self.spec.name!r} has gathered {waiting} and not added them yet; save it after a run that "
                 "ends with a whole number of windows"
@@ -187,13 +188,15 @@ class RemoteArray:
         return places + self.rows * np.arange(self.spec.replicas).reshape(-1, *[1] * (places.ndim - 1))
 
     def add(self, every: int, rows: np.ndarray, update: np.ndarray) -> None:
-        """Add ``update`` to ``rows``; with ``every``, when so many updates are there."""
-        places = self._checked(rows)
+        """Add ``update`` to ``rows``; with ``every``, when so many updates that say so are there."""
+        ready = [(self._checked(rows), update)]
         if every > 1:
-            self._waiting.append((places.copy(), update.copy()))
-            if len(self._waiting) < every:
+            waiting = self._waiting.setdefault(every, [])
+            waiting += [(places.copy(), what.copy()) for places, what in ready]
+            if len(waiting) < every:
                 return
-        for where, what in self._waiting if every > 1 else ((places, update),):
+            ready = self._waiting.pop(every)
+        for where, what in ready:
             flat = where.reshape(-1)
             what = what.reshape(flat.size, *self.lines.shape[1:]).astype(self.array.dtype, copy=False)
             lines = self.lines_at(flat)
@@ -201,7 +204,6 @@ class RemoteArray:
                 lines[flat] += what
             else:
                 np.add.at(lines, flat, what)
-        self._waiting.clear()
 
 
 class RemoteMemory:

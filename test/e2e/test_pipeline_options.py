@@ -116,7 +116,12 @@ def test_all_stages_know_the_number_of_the_micro_batch(schedule):
 
 def test_the_number_of_micro_batches_is_known_at_run_time():
     pipe = ipu.pipeline(
-        [lambda w: np.tanh(w * ipu.micro_batch().astype(np.float64)), lambda v, h: (h * v).sum()], None, results="sum"
+        [
+            lambda w: np.tanh(w * ipu.micro_batch().astype(np.float64)),
+            lambda v, h: ((h * v).sum(), ipu.micro_batch()),
+        ],
+        None,
+        results="sum",
     )
     w, v = normal(4), normal(4)
 
@@ -125,7 +130,8 @@ def test_the_number_of_micro_batches_is_known_at_run_time():
 
     exe = ipu.compile(run, args=(w, v, np.int32(4)), target=SMALL)
     for count in (4, 12):
-        loss, (_, dv) = exe(w, v, np.int32(count))
+        (loss, numbers), (_, dv) = exe(w, v, np.int32(count))
+        assert numbers == sum(range(count))
         waves = np.tanh(w * np.arange(count)[:, None])
         close(loss, (waves * v).sum())
         close(dv, waves.sum(0))

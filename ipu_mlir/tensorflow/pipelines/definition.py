@@ -12,6 +12,8 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.autodiff.stored_values import is_pure
+from ipu_mlir.passes.pipelining.split_stages import computed_from
+from ipu_mlir.passes.support.clone import operands_from_outside
 from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.imported_graphs import handle_in_graph, import_graph
@@ -166,7 +168,10 @@ def _move_functions(source: ir.Module, module: ir.Module, name: str) -> None:
 
 
 def _without_gradients(joint: ir.Operation, name: str, results: int, cotangents: int) -> None:
-    """Make the function ``name``: the results of ``joint`` that come first, without its last arguments."""
+    """Make the function ``name``: the results of ``joint`` that come first, without its last arguments.
+
+    What is done with gradients, as the update of a table, is no part of it.
+    """
     function = joint.clone()
     function.attributes["sym_name"] = ir.StringAttr.get(name)
     block = function.regions[0].blocks[0]
@@ -174,10 +179,11 @@ def _without_gradients(joint: ir.Operation, name: str, results: int, cotangents:
     with ir.InsertionPoint(end):
         ir.Operation.create("func.return", [], list(end.operands)[:results], loc=end.location)
     end.erase()
+    later = computed_from(block, list(block.arguments)[len(block.arguments) - cotangents :])
     for op in [each.operation for each in block.operations][-2::-1]:
-        if is_pure(op) and not any(list(each.uses) for each in op.results):
+        is_later = any(each in later for each in operands_from_outside(op))
+        if (is_later or is_pure(op)) and not any(list(each.uses) for each in op.results):
             op.erase()
     for _ in range(cotangents):
-        assert not list(block.arguments[-1].uses), "effects of a stage do not depend on gradients"
         block.erase_argument(len(block.arguments) - 1)
     set_function_type(function)

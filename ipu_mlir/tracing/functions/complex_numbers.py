@@ -173,6 +173,31 @@ def sign(x: Parts) -> Parts:
     return x[0] / scale, x[1] / scale
 
 
+def less(x: Parts, y: Parts) -> Any:
+    """By real parts, equal ones by imaginary parts."""
+    (a, b), (c, d) = x, y
+    return ((a < c) & ~(np.isnan(b) | np.isnan(d))) | ((a == c) & (b < d))
+
+
+def less_equal(x: Parts, y: Parts) -> Any:
+    (a, b), (c, d) = x, y
+    return ((a < c) & ~(np.isnan(b) | np.isnan(d))) | ((a == c) & (b <= d))
+
+
+def _either(takes_first: Callable[[Parts, Parts], Any]) -> Callable[[Parts, Parts], Parts]:
+    """``x`` where ``takes_first`` is true, ``y`` elsewhere."""
+
+    def chosen(x: Parts, y: Parts) -> Parts:
+        is_first = takes_first(x, y)
+        return where(is_first, x[0], y[0]), where(is_first, x[1], y[1])
+
+    return chosen
+
+
+def _is_nan(x: Parts) -> Any:
+    return np.isnan(x[0]) | np.isnan(x[1])
+
+
 def _is_one(x: Parts) -> Any:
     return (x[0] != 0) | (x[1] != 0)
 
@@ -212,7 +237,15 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.arctanh: arctanh,
     np.equal: lambda x, y: (x[0] == y[0]) & (x[1] == y[1]),
     np.not_equal: lambda x, y: (x[0] != y[0]) | (x[1] != y[1]),
-    np.isnan: lambda x: np.isnan(x[0]) | np.isnan(x[1]),
+    np.less: less,
+    np.less_equal: less_equal,
+    np.greater: lambda x, y: less(y, x),
+    np.greater_equal: lambda x, y: less_equal(y, x),
+    np.maximum: _either(lambda x, y: _is_nan(x) | less_equal(y, x)),
+    np.minimum: _either(lambda x, y: _is_nan(x) | less_equal(x, y)),
+    np.fmax: _either(lambda x, y: _is_nan(y) | less_equal(y, x)),
+    np.fmin: _either(lambda x, y: _is_nan(y) | less_equal(x, y)),
+    np.isnan: _is_nan,
     np.isinf: lambda x: np.isinf(x[0]) | np.isinf(x[1]),
     np.isfinite: lambda x: np.isfinite(x[0]) & np.isfinite(x[1]),
     np.rint: lambda x: (np.rint(x[0]), np.rint(x[1])),

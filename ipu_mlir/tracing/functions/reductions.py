@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import kind_of, limits_of, part_dtype
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
-from ipu_mlir.tracing.elementwise import astype
+from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
@@ -66,13 +66,16 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
         value = astype(value, result)
     if result.kind == "c" and name == "prod":
         return _product(astype(value, result), axes, keepdims)
+    if _COMBINE[name][1] is None and count_along(value, axes) == 0:
+        raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
+    if result.kind == "c" and name in ("max", "min"):
+        found = _complex_extremum(name, value, axes)
+        return found if keepdims else np.squeeze(found, axes)
     if result.kind == "c" and name != "sum":
-        raise TraceTypeError(f"{name} of {value}: complex numbers have no order; use np.abs(x), or x.real")
+        raise TraceTypeError(f"{name} of {value}: the function is one of real numbers; use x.real and x.imag")
     if result.kind == "c":
         value = astype(value, result)
     combine = BODIES[_COMBINE[name][0]].for_kind(kind_of(part_dtype(result)))
-    if _COMBINE[name][1] is None and count_along(value, axes) == 0:
-        raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
     if combine is None:
         raise TraceTypeError(f"{name} is not supported for {value}; use astype")
 
@@ -121,6 +124,8 @@ def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool 
         found = arg_extremum(name, flat, 0)
         return reshape(found, (1,) * len(value.shape)) if keepdims else found
     (along,) = axes_of(name, value, axis)
+    if is_complex(value):
+        return arg_extremum("argmax", _are_complex_extrema(name.removeprefix("arg"), value, (along,)), axis, keepdims)
     extremum = reduce(name.removeprefix("arg"), value, along)
     count, result = value.shape[along], np.dtype(np.int64)
 
@@ -133,6 +138,28 @@ def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool 
     inputs: list[tuple[Symbol, Index]] = [(value, _all(value)), (extremum, kept)]
     reduced = structured(value.program, name, inputs, _loops(value, (along,)), kept, result, code, count)
     return _with_dims(value, reduced, (along,)) if keepdims else reduced
+
+
+def _complex_extremum(name: str, value: Any, axes: tuple[int, ...]) -> Any:
+    """The first of the greatest or least elements, or of the NaN, with ``axes`` kept."""
+    for axis in axes:
+        places = np.expand_dims(arg_extremum(f"arg{name}", value, axis), axis)
+        value = np.take_along_axis(value, places, axis)
+    return value
+
+
+def _are_complex_extrema(name: str, value: Any, axes: tuple[int, ...]) -> Any:
+    """True where ``value`` is the greatest or least along ``axes``: by real parts, equal ones by imaginary parts.
+
+    Where there are NaN, it is true for those.
+    """
+    real, imaginary, worst = part(value, 0), part(value, 1), -np.inf if name == "max" else np.inf
+    unordered = np.isnan(real) | np.isnan(imaginary)
+    first = where(unordered, worst, real)
+    leading = ~unordered & (first == reduce(name, first, axes, True))
+    second = where(leading, imaginary, worst)
+    found = leading & (second == reduce(name, second, axes, True))
+    return where(reduce("any", unordered, axes, True), unordered, found)
 
 
 def _same_or_nan(element: ir.Value, best: ir.Value) -> ir.Value:
@@ -171,8 +198,9 @@ def limits_for(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """
     if dtype.kind == "b":
         return False, True
-    if kind_of(dtype) == "f":
-        return limits_of(dtype)
+    if kind_of(dtype) in "fc":
+        low, high = limits_of(part_dtype(dtype))
+        return (complex(low, low), complex(high, high)) if dtype.kind == "c" else (low, high)
     return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 

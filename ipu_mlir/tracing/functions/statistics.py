@@ -231,13 +231,13 @@ def _how_many(a: Any, mask: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _without_nan(a: Any, instead: Any) -> Any:
-    return _where(np.isnan(a), instead, a) if kind_of(a.dtype) == "f" else a
+    return _where(np.isnan(a), instead, a) if kind_of(a.dtype) in "fc" else a
 
 
 def _unless_all_nan(reduction: Callable[..., Any], a: Any, axis: Axes, keepdims: bool, initial: Any, mask: Any) -> Any:
     found = reduction(
         _without_nan(a, limits_for(a.dtype)[reduction is min]), axis, keepdims=keepdims, initial=initial, where=mask
     )
-    if kind_of(a.dtype) != "f" or initial is not None:
+    if kind_of(a.dtype) not in "fc" or initial is not None:
         return found
     return _where(all(np.isnan(a), axis, keepdims=keepdims), np.nan, found)

@@ -83,6 +83,58 @@ def test_updates_are_accumulated():
     np.testing.assert_array_equal(table, wanted[1])
 
 
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        ipu.pipelining_ops.PipelineSchedule.Grouped,
+        pytest.param(ipu.pipelining_ops.PipelineSchedule.Interleaved, marks=pytest.mark.slow),
+        pytest.param(ipu.pipelining_ops.PipelineSchedule.Sequential, marks=pytest.mark.slow),
+    ],
+)
+def test_a_stage_of_a_pipeline_looks_up_and_trains_a_table(schedule):
+    """Whose gradients are gathered over the mini-batches of an update."""
+    configure(2)
+    pipelining, count = ipu.pipelining_ops, 4
+    ids = np.concatenate([BATCHES, BATCHES[::-1]])
+    with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
+        spec = ops.HostEmbeddingSGDGAOptimizerSpec(0.25, count)
+        embedding = ops.create_host_embedding("words", TABLE.shape, tf.float32, "TOKEN", spec, TABLE)
+        feed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensor_slices(ids))
+        seen = ipu.ipu_outfeed_queue.IPUOutfeedQueue()
+
+        def descent(loss, _):
+            return pipelining.OptimizerFunctionOutput(tf1.train.GradientDescentOptimizer(0.1), loss)
+
+        def last(rows):
+            return tf.reduce_sum(rows * 2.0), rows
+
+        def model():
+            return pipelining.pipeline(
+                [embedding.lookup, last],
+                count,
+                repeat_count=2,
+                infeed_queue=feed,
+                outfeed_queue=seen,
+                optimizer_function=descent,
+                pipeline_schedule=schedule,
+            )
+
+        run, outfed = ipu.ipu_compiler.compile(model), seen.dequeue()
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            session.run(feed.initializer)
+            with embedding.register(session):
+                session.run(run)
+            _, rows = session.run(outfed)
+            table = session.run(embedding.get_embedding_tensor())
+    wanted = TABLE.copy()
+    np.testing.assert_array_equal(rows[:count], wanted[ids[:count]])
+    np.subtract.at(wanted, ids[:count], 0.5)
+    np.testing.assert_array_equal(rows[count:], wanted[ids[count:]])
+    np.subtract.at(wanted, ids[count:], 0.5)
+    np.testing.assert_array_equal(table, wanted)
+
+
 def test_without_a_rate_rows_stay():
     configure()
     with pytest.raises(ValueError, match=r"No (gradients|variables)"):
@@ -138,12 +190,14 @@ def test_numbers_that_are_no_rows():
         with (
             tf1.Session() as session,
             embedding.register(session),
-            pytest.raises(tf.errors.OpError, match="has rows 0 to 9, and the program asks for row 10"),
+            pytest.raises(tf.errors.OpError, match=r"table 'words_.* has rows 0 to 9, and the program asks for row 10"),
         ):
             session.run(found)
 
 
 REFUSED = {
+    "rate": (lambda: ops.HostEmbeddingOptimizerSpec("fast"), TypeError, "learning_rate is a number .*, got 'fast'"),
+    "part": (lambda: ops.HostEmbeddingSGDGAOptimizerSpec(0.1, 1.5), ValueError, "is a number from 1, got 1.5"),
     "strategy": (lambda: ops.create_host_embedding("a", [4, 2], tf.float32, "ROWS"), ValueError, "Unknown partition"),
     "shape": (
         lambda: ops.create_host_embedding("a", [4], tf.float32),

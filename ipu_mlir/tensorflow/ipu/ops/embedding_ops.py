@@ -1,10 +1,12 @@
 """Rows of tables: in the memory of the host, and on the device (guide 21.15.12)."""
 
+import numbers
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.tables import Table
@@ -18,7 +20,13 @@ class HostEmbeddingOptimizerSpec:
     """Descent along the gradients of what was looked up, on the host: each occurrence of a row moves it."""
 
     def __init__(self, learning_rate: Any, optimizer_name: str | None = None) -> None:
-        """Move rows by ``learning_rate`` times the gradient; with 0 they stay as they are."""
+        """Move rows by ``learning_rate`` times the gradient; with 0 they stay as they are.
+
+        Raises:
+            TypeError: that is no number.
+        """
+        if not tf.is_tensor(learning_rate) and not isinstance(learning_rate, numbers.Real | np.number):
+            raise TypeError(f"learning_rate is a number or a tensor of one, got {learning_rate!r}")
         self._learning_rate, self._name = learning_rate, optimizer_name
 
     def get_learning_rate(self) -> Any:
@@ -51,10 +59,10 @@ class HostEmbeddingSGDGAOptimizerSpec(HostEmbeddingOptimizerSpec):
         """Apply updates whenever there are ``accumulation_factor``.
 
         Raises:
-            ValueError: that is no number from 1.
+            ValueError: that is no whole number from 1.
         """
         super().__init__(learning_rate)
-        if int(accumulation_factor) < 1:
+        if int(accumulation_factor) != accumulation_factor or accumulation_factor < 1:
             raise ValueError(f"accumulation_factor is a number from 1, got {accumulation_factor!r}")
         self._factor = int(accumulation_factor)
 

@@ -90,12 +90,12 @@ func.func private @f(%x: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// expected-error @below {{adds up tensor<i32>, a result of its last stage; it adds up floats}}
+// expected-error @below {{adds up tensor<i1>, a result of its last stage; it adds up numbers}}
 "ipu.pipeline"() {sym_name = "p", stages = [@f, @f], devices = array<i64: 0, 1>, parameters = array<i64: 0, 0>,
                   data = array<i64: 1, 0>, results = ["sum"], count = 8 : i64, schedule = "grouped"} : () -> ()
 
-func.func private @f(%x: tensor<i32>) -> tensor<i32> {
-  return %x : tensor<i32>
+func.func private @f(%x: tensor<i1>) -> tensor<i1> {
+  return %x : tensor<i1>
 }
 
 // -----

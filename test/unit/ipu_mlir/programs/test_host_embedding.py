@@ -55,6 +55,19 @@ def test_windows_go_on_from_run_to_run_and_are_whole_when_saved(tmp_path):
     session.save(tmp_path / "state.npz")
 
 
+def test_updates_of_other_windows_keep_waiting():
+    table = ipu.HostEmbedding(np.zeros((2, 3), F32), name="table")
+
+    def step():
+        table.update_add(np.int32([0]), np.ones((1, 3), F32), every=2)
+        table.update_add(np.int32([1]), np.ones((1, 3), F32), every=3)
+        table.update_add(np.int32([1]), np.ones((1, 3), F32))
+        return table.lookup(np.int32([0, 1]))[:, 0]
+
+    session = ipu.compile(step, args=(), target=TARGET).session()
+    assert [session().tolist() for _ in range(4)] == [[0, 1], [2, 2], [2, 6], [4, 7]]
+
+
 def test_numbers_that_are_no_rows_are_clipped_or_refused():
     far = np.array([[-5, 100]], np.int32)
     clipped = ipu.compile(stepping(ipu.HostEmbedding(TABLE, name="table"), steps=1), args=(far,), target=TARGET)

@@ -108,16 +108,38 @@ def test_sums_and_products(both_agree):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda c: c < 1, "np.less is not supported for complex numbers; use x.real and x.imag; there are absolute"),
-        (lambda c: c.max(), r"max of complex64\[2, 3\]: complex numbers have no order; use np.abs"),
+        (
+            lambda c: c // 2,
+            "np.floor_divide is not supported for complex numbers; use x.real and x.imag; there are abs",
+        ),
+        (lambda c: np.hypot.reduce(c), r"hypot of complex64\[2, 3\]: the function is one of real numbers"),
         (lambda c: np.median(c), "the function is one of real numbers; use x.real and x.imag"),
         (lambda c: np.searchsorted(c[0], c), "complex numbers are only sorted; compare x.real, x.imag or np.abs"),
         (lambda c: np.maximum.accumulate(c), "complex numbers have sums and products only"),
     ],
 )
-def test_what_has_no_order_is_refused(function, message):
+def test_functions_of_real_numbers_are_refused(function, message):
     with pytest.raises(TypeError, match=rf"test_complex_numbers.py:\d+: .*{message}"):
         ipu.function(function).trace(C)
+
+
+def test_comparisons_go_by_real_parts_and_then_by_imaginary_ones(both_agree):
+    parts = np.array([0, 1, -1, 1, np.nan, -np.inf, np.inf], np.float32)
+    grid = np.empty((7, 7), np.complex64)
+    grid.real, grid.imag = parts[:, None], parts
+    names = ("less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "fmax", "fmin")
+
+    def comparisons(x, y):
+        return {name: getattr(np, name)(x, y) for name in names} | {"number": x < 1, "clip": np.clip(x, -1, 1)}
+
+    both_agree(comparisons, grid.reshape(-1, 1), grid.reshape(1, -1)[:, ::3])
+
+    def extrema(x, y):
+        found = {f"{name} 1": getattr(np, name)(x, axis=1) for name in ("max", "min", "argmax", "nanmax", "nanmin")}
+        found |= {"all": np.max(y), "place": np.argmin(y), "kept": np.min(y, axis=0, keepdims=True)}
+        return found | {"spread": np.ptp(y, 0), "both": np.max(y, axis=(0, 1)), "from": np.max(y, 0, initial=1j)}
+
+    both_agree(extrema, grid[:4], grid[:4, :4])
 
 
 def test_orders_and_sliding_products(both_agree):
