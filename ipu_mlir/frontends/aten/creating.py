@@ -82,6 +82,8 @@ def _eye(rows: int, columns: int | None = None, *, made: Made, **_: Any) -> Any:
 @rule("_to_copy.default", "to.dtype", "to.dtype_layout", "prims.convert_element_type.default")
 def converted(x: Any, *_: Any, made: Made, **__: Any) -> Any:
     """Of floats that do not fit into a narrow integer, the low bits remain."""
+    if not isinstance(x, Symbol):
+        return _everywhere(x, made)
     if made.dtype.kind in "iu" and made.dtype.itemsize < 4 and x.dtype.kind not in "biu":
         x = x.astype(np.int32)
     return x.astype(made.dtype)

@@ -153,28 +153,59 @@ def _pairs_backward(gradient: Any, x: Any, p: float, distances: Any) -> Any:
     return np.zeros_like(x).at[first].add(each).at[second].add(-each)
 
 
+def _members(indices: Any, offsets: Any, bags: int, padding: int) -> tuple[Any, Any, Any]:
+    """The bag of each index, which of them are in each bag, and how many."""
+    bag = np.searchsorted(offsets[:bags], constant(np.arange(indices.shape[0]), offsets.dtype), "right") - 1
+    own = (bag[None, :] == np.arange(bags)[:, None]) & (indices != padding)[None, :]
+    return bag, own, np.sum(own.astype(np.int64), axis=1)
+
+
 @rule("_embedding_bag_forward_only.default", "_embedding_bag.default")
 def _bags(
     weight: Any, indices: Any, offsets: Any, scale: bool = False, mode: int = 0, sparse: bool = False,
     weights: Any = None, include_last: bool = False, padding: int = -1, *, made: Made,
 ) -> Any:  # fmt: skip
     """Sums (0), means (1) or extremes (2) of rows that offsets put into bags."""
-    count = made.shape[0]
-    places = np.arange(indices.shape[0])
-    bag = np.searchsorted(offsets[:count], constant(places, offsets.dtype), "right") - 1
+    bag, own, sizes = _members(indices, offsets, made.shape[0], padding)
     rows = np.take(weight, indices, axis=0)
-    is_used = indices != padding
     rows = rows if weights is None else rows * weights[:, None]
-    own = (bag[None, :] == np.arange(count)[:, None]) & is_used[None, :]
-    sizes = np.sum(own.astype(np.int64), axis=1)
+    others = bag, sizes, sizes
     if mode == 2:
         every = np.where(own[..., None], rows[None], -np.inf)
         found = np.where(sizes[:, None] > 0, np.max(every, axis=1), 0.0)
+        others = bag, sizes, np.where(sizes[:, None] > 0, np.take(indices, np.argmax(every, axis=1)), -1)
     else:
         found = np.matmul(own.astype(rows.dtype), rows)
         found = found / np.maximum(sizes, 1)[:, None].astype(rows.dtype) if mode == 1 else found
-    others = [constant(np.zeros(*said)) for said in made.every[1:]]
-    return (found, *others)
+    given = zip(others, made.every[1:], strict=True)  # PyTorch leaves some empty
+    return (found, *(each if each.shape == said[0] else constant(np.zeros(*said)) for each, said in given))
+
+
+@rule("_embedding_bag_backward.default")
+def _bags_backward(
+    gradient: Any, indices: Any, offsets: Any, bag: Any, sizes: Any, most: Any, rows: int, scale: bool, mode: int,
+    sparse: bool, weights: Any = None, padding: int = -1,
+) -> Any:  # fmt: skip
+    bag, _, sizes = _members(indices, offsets, gradient.shape[0], padding)
+    empty = constant(np.zeros((rows, gradient.shape[1]), gradient.dtype))
+    if mode == 2:
+        own = np.where(sizes[:, None] > 0, gradient, 0.0)
+        return empty.at[np.maximum(most, 0), np.arange(gradient.shape[1])].add(own)
+    each = np.take(gradient, bag, axis=0)
+    each = each if mode == 0 else each / np.maximum(np.take(sizes, bag), 1)[:, None].astype(each.dtype)
+    each = each if weights is None else each * weights[:, None]
+    if scale:
+        each = each / np.sum((indices[:, None] == indices[None]).astype(each.dtype), axis=1, keepdims=True)
+    return empty.at[indices].add(np.where((indices != padding)[:, None], each, 0.0))
+
+
+@rule("_embedding_bag_per_sample_weights_backward.default")
+def _weights_of_bags_backward(
+    gradient: Any, weight: Any, indices: Any, offsets: Any, bag: Any, mode: int, padding: int = -1
+) -> Any:
+    bag = _members(indices, offsets, gradient.shape[0], padding)[0]
+    each = np.sum(np.take(gradient, bag, axis=0) * np.take(weight, indices, axis=0), axis=1)
+    return np.where(indices != padding, each, 0.0)
 
 
 @rule("segment_reduce.default")

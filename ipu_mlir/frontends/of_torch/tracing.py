@@ -10,15 +10,19 @@ from functools import partial
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
+from unittest.mock import patch
 
 import torch
+from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
 from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
+_CHECK = "aten::_linalg_check_errors"
 _LOGS = ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
 """What they write of a failure is in the error, too."""
 
@@ -30,7 +34,12 @@ def trace_plainly(settings: ExitStack) -> None:
     warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
     settings.enter_context(sdpa_kernel(SDPBackend.MATH))
     settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
+    settings.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+    torch.backends.mha.set_fastpath_enabled(False)
     settings.enter_context(_WithoutChecks())
+    settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
+    settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
+    _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
     distribution = torch.distributions.Distribution
     settings.callback(distribution.set_default_validate_args, distribution._validate_args)
     distribution.set_default_validate_args(False)
@@ -38,6 +47,11 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: int | None = None) -> bool:
+    """Only a hint: a mask counts in any case."""
+    return is_causal is True
 
 
 def _gaussian_nll_loss(
@@ -56,7 +70,14 @@ def _of_tensors(function: Any, *args: Any, **options: Any) -> Any:
     return function(*known[: len(args)], **dict(zip(options, known[len(args) :], strict=True)))
 
 
+def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    if num_classes < 0:
+        return functional.one_hot(tensor)
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
 _PLAIN: dict[Any, Any] = {
+    functional.one_hot: _one_hot,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
     **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},
 }

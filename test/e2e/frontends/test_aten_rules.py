@@ -157,6 +157,42 @@ def test_products_of_rows_in_groups_and_their_gradients():
     check(f, x, matrices, torch.tensor([3, 3, 16], dtype=torch.int32), tolerance=1e-2)
 
 
+@pytest.mark.parametrize("settings", [{"padding_idx": 2}, {"mode": "max"}, {"mode": "sum", "weighted": True}], ids=str)
+def test_gradients_of_bags_of_rows(settings):
+    indices, offsets = torch.tensor([1, 2, 2, 6, 0, 3, 3, 5]), torch.tensor([0, 3, 3, 5])
+
+    def f(rows, weights):
+        rows, weights = rows.detach().requires_grad_(), weights.detach().requires_grad_()
+        given = {"per_sample_weights": weights} if settings.get("weighted") else {}
+        named = {name: each for name, each in settings.items() if name != "weighted"}
+        total = (functional.embedding_bag(indices, rows, offsets, **given, **named) ** 2).sum()
+        return torch.autograd.grad(total, (rows, weights) if given else rows)
+
+    check(f, numbers(7, 3), numbers(8))
+
+
+def test_modules_solve_without_checks_and_take_masks_of_transformers():
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Transformer(4, 1, 1, 1, 4, batch_first=True, dropout=0.0)
+
+        def forward(self, a, b, mask):
+            attended = self.layer(a[None], b[None], tgt_mask=mask)
+            return torch.linalg.solve(a, b), torch.linalg.lstsq(a[:, :3], b).solution, attended.detach()
+
+    causal = nn.Transformer.generate_square_subsequent_mask(4)
+    check(Module(), numbers(4, 4) + 2 * torch.eye(4), numbers(4, 4, seed=1), causal, tolerance=1e-5)
+
+
+def test_second_derivatives_and_one_hot_rows_under_transforms():
+    def f(x):
+        curvature = torch.vmap(torch.func.hessian(lambda row: (0.5 * row.sin() ** 2).sum()))(x)
+        return curvature, torch.func.grad(lambda x: (functional.one_hot((x > 0).long(), 3) * x[..., None]).sum())(x)
+
+    check(f, numbers(2, 3))
+
+
 @torch.library.custom_op("test_aten_rules::scaled_sine", mutates_args=())
 def scaled_sine(x: torch.Tensor, scale: float) -> torch.Tensor:
     return torch.sin(x) * scale
