@@ -36,7 +36,7 @@ class OrderSupersteps(Pass):
     have an order of their own. A buffer is allocated just before the first step that touches it.
 
     Needs:  supersteps (``ipu-form-supersteps``), before compute sets are merged (``ipu-merge-compute-sets``).
-    Leaves: an order with which functions that may need more than ``over`` of a tile need fewer bytes of the fullest
+    Leaves: an order with which functions that need more than ``over`` of a tile need fewer bytes of the fullest
             one, in ``ipu.peak_as_written`` those that it was before; other functions, and targets with I/O tiles, whose
             work at the same time follows from the order, as they were.
     """
@@ -54,12 +54,14 @@ class OrderSupersteps(Pass):
         short = [symbol_of(each) for each in entries_of(module) if memory_bound(module, symbol_of(each)) > most]
         if not short:
             return
+        before = _peaks(module, short)
+        if max(before.values()) <= most:
+            return
         blocks = [block for op in list_ops(module, "func.func", *CONTROL_OPS) for block in blocks_of(op)]
         orders = [[op.operation for op in block.operations] for block in blocks]
         better = [_better_order(block, ops, sizes) for block, ops in zip(blocks, orders, strict=True)]
         if better == orders:
             return
-        before = _peaks(module, short)
         for ops in better:
             _arrange(ops)
         after = _peaks(module, short)
