@@ -47,6 +47,7 @@ from ipu_mlir.passes.normalize.guard_integers import GuardIntegers
 from ipu_mlir.passes.normalize.hoist_invariants import HoistInvariants
 from ipu_mlir.passes.normalize.indices.normalize_indices import NormalizeIndices
 from ipu_mlir.passes.normalize.mask_terms import MaskTerms
+from ipu_mlir.passes.normalize.merge_loops import MergeLoops
 from ipu_mlir.passes.normalize.raise_splats import RaiseSplats
 from ipu_mlir.passes.normalize.seal_library_calls import SealLibraryCalls
 from ipu_mlir.passes.normalize.sink_max import SinkMax
@@ -193,6 +194,7 @@ PASSES: tuple[type[Pass], ...] = (
     MaterializeViews,
     MergeCollectives,
     MergeRemoteBuffers,
+    MergeLoops,
     MoveRowsInFunctions,
     MergeComputeSets,
     OrderSupersteps,

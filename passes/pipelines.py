@@ -54,6 +54,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-check-calls",
     "inline{default-pipeline=}",
     "symbol-dce",
+    "ipu-merge-loops",
     "ipu-check-streams",
     "ipu-expand-fifos",
     "ipu-sink-variables",

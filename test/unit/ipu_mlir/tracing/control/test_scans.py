@@ -125,3 +125,13 @@ def test_refused(number):
     with pytest.raises(kind, match=message) as caught:
         ipu.function(function).trace(X)
     assert isinstance(caught.value, ipu.IpuError) and caught.value.place.file == __file__
+
+
+def test_a_value_and_its_gradient_share_the_forward_loop():
+    def both(x, w):
+        value, back = ipu.vjp(lambda w: ipu.scan(lambda h, row: (np.tanh(row @ w + h), h), x[0] * 0, x)[0], w)
+        return np.cos(value), back(np.sin(value))[0]
+
+    executable = ipu.compile(both, args=[X, W], target=ipu.Target(tiles_per_ipu=4))
+    assert executable.mlir().count("scf.for") == 2
+    np.testing.assert_allclose(executable(X, W)[1], executable.run_per_tile([X, W])[1], rtol=1e-5)
