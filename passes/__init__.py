@@ -118,6 +118,7 @@ from ipu_mlir.passes.supersteps.cut_copies import CutCopies
 from ipu_mlir.passes.supersteps.divide_branches import DivideBranches
 from ipu_mlir.passes.supersteps.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
+from ipu_mlir.passes.supersteps.gather_messages import GatherMessages
 from ipu_mlir.passes.supersteps.join_updates import JoinUpdates
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
@@ -142,6 +143,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckCalls,
     CheckAssignments,
     CheckMemory,
+    GatherMessages,
     CheckRemoteBuffers,
     CheckStablehlo,
     ConvertCallbacks,

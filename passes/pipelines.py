@@ -186,6 +186,7 @@ LOWER: tuple[str, ...] = (
     "ipu-order-supersteps",
     "ipu-merge-compute-sets",
     "ipu-check-supersteps",
+    "ipu-gather-messages",
     "ipu-check-memory",
 )
 """Placed tensors -> supersteps on buffers."""

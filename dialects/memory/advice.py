@@ -148,7 +148,7 @@ def _with_more_tiles(report: MemoryReport, fixed: int, found: list[Advice]) -> l
 
 def _longer_pieces(report: MemoryReport, tile: int) -> str:
     """The exchanges that take most code on ``tile``."""
-    code, by_place = ExchangeCode(report.target.num_tiles), Counter[str]()
+    code, by_place = ExchangeCode(report.target), Counter[str]()
     for step in steps(report.tree):
         if step.kind == "exchange":
             by_place[place_of(step.op.location) or "an unknown place"] += code.of(step.op).on(tile)

@@ -97,14 +97,15 @@ class _Bound:
     def exchange(self, op: ir.Operation) -> int:
         """Of the code of an exchange: a tile moves all that it holds."""
         source, dest = (operand.type for operand in op.operands)
-        if (source, dest) not in self._exchanges:
+        key = source, dest, exchange_code.order_of(op, self._machine)
+        if key not in self._exchanges:
             (give, shown), (take, filled) = side_of(source), side_of(dest)
-            pieces = exchange_code.piece_elements((give, shown), (take, filled))
+            pieces = exchange_code.piece_elements((give, shown), (take, filled), key[2])
             sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
             size = element_bytes(source.element_type)
-            code, messages = exchange_code.code_and_messages(sent, received, pieces, size)
-            self._exchanges[source, dest] = max(int(code + messages), (sent + received) * size + _MESSAGES)
-        return self._exchanges[source, dest]
+            found = exchange_code.steering(sent, received, pieces, size, self._machine)
+            self._exchanges[key] = max(int(found.code + found.messages), (sent + received) * size + _MESSAGES)
+        return self._exchanges[key]
 
     def family(self, vertices: ir.Operation) -> int:
         """Of code, state and scratch of a vertex."""

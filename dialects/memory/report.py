@@ -151,7 +151,7 @@ def memory_report(module: ir.Module | ir.Operation | ir.OpView, entry: str = "ma
     vertex_sizes = VertexSizes(machine_of(target), num_tiles)
     families, scratch = _families(steps(tree), vertex_sizes)
     families += [family for each in beside for family in _families(steps(each), vertex_sizes)[0]]
-    exchange_code = ExchangeCode(num_tiles)
+    exchange_code = ExchangeCode(target)
     exchanges = [x for each in (tree, *beside) for x in steps(each) if x.kind == "exchange"]
     scratch |= {x.number: exchange_code.messages(x.op) for x in steps(tree) if x.kind == "exchange"}
     categories = {

@@ -34,6 +34,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.execution import Io
 from ipu_mlir.runtime.profile.target_facts import peak_type_of
@@ -156,7 +157,8 @@ class StepCosts:
         self._machine = machine_of(target)
         self._vertices: dict[tuple[Work, Parts, int], VertexCost] = {}
         self._sizes: dict[Mapping, int] = {}
-        self._exchanges: dict[tuple[ir.Type, ir.Type], StepCost] = {}
+        self._exchanges: dict[tuple[ir.Type, ir.Type, int], StepCost] = {}
+        self._exchange_code = ExchangeCode(target)
         self._idle = np.zeros(target.num_tiles, dtype=np.int64)
 
     def of(self, step: Step) -> StepCost:
@@ -165,9 +167,11 @@ class StepCosts:
             return self._compute_set(step.op)
         if step.kind == "exchange":
             source, dest = (operand.type for operand in step.op.operands)
-            if (source, dest) not in self._exchanges:
-                self._exchanges[source, dest] = self._exchange(step.op)
-            found = self._exchanges[source, dest]
+            gathering = self._exchange_code.steering(step.op).cycles
+            key = source, dest, id(gathering)  # one array for equal exchanges
+            if key not in self._exchanges:
+                self._exchanges[key] = self._exchange(step.op, gathering)
+            found = self._exchanges[key]
             return replace(found, sync=0) if MERGED in step.op.attributes else found
         if step.kind == "host_exchange":
             return self._host(step.op)
@@ -231,11 +235,13 @@ class StepCosts:
                 found.update((tiles[tiles % each_ipu >= first] // each_ipu).tolist())
         return tuple(sorted(found))
 
-    def _exchange(self, op: ir.Operation) -> StepCost:
+    def _exchange(self, op: ir.Operation, gathering: IntArray) -> StepCost:
+        """``gathering`` is what tiles need to gather messages and to spread them."""
         cost, ipus = cost_of_exchange(op, self._target), self._on_io(op.operands)
+        busy = cost.busy_cycles + gathering
         return StepCost(
-            busy=cost.busy_cycles,
-            exchange=cost.cycles,
+            busy=busy,
+            exchange=int(busy.max(initial=0)),
             inter_ipu=cost.inter_ipu_cycles,
             links=cost.bytes_from_other_ipus + cost.bytes_to_other_ipus > 0 if cost.sync_cycles else None,
             sync=cost.sync_cycles,

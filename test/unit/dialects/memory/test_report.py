@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
+from ipu_mlir.dialects.analysis.program.tree import steps
+from ipu_mlir.dialects.machine.machine import IPU2
 from ipu_mlir.dialects.memory.bound import memory_bound
+from ipu_mlir.dialects.memory.exchange_code import Order, order_of
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
 from ipu_mlir.dialects.memory.problems import memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
@@ -100,3 +104,31 @@ def test_numbers_of_tiles_in_runs() -> None:
     other = PerTile.at(np.array([5, 0]), np.array([1, -3]), 6)
     assert total_of([found, other, found], 6).dense().tolist() == [3, 6, 0, 14, 14, 15]
     assert total_of([], 2).runs() == [(0, 2)]
+
+
+MULTIPLIED = """
+#rows = #ipu.mapping<4096, [[2048, 4096, 1, 1]], 0, 0>
+#both = #ipu.mapping<4096, [[4096, 4096, 1, 0], [1, 2, 0, 1]], 0, 0>
+#columns = #ipu.mapping<4096, [[64, 64, 64, 0], [32, 64, 1, 1]], 0, 0>
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2}>} {
+  func.func @main(%x: memref<64x64xf16, #rows>, %z: memref<64x64xf16, #columns>) {
+    %s = memref.alloc() : memref<64x64xf16, #both>
+    "ipu.exchange"(%x, %s) : (memref<64x64xf16, #rows>, memref<64x64xf16, #both>) -> ()
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.OP ins(%s, %s : memref<64x64xf16, #both>, memref<64x64xf16, #both>)
+          outs(%z : memref<64x64xf16, #columns>)
+      }) {codelet = "OP_f16", parts = #ipu.parts<[[64, 64, 0], [32, 64, 1]LAST], 0>} : () -> ()
+    }) : () -> ()
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("op,order", [("matmul", Order(16, source_too=True)), ("add", None)])
+def test_what_only_amp_reads_lies_in_groups_of_channels(op: str, order: Order | None) -> None:
+    text = MULTIPLIED.replace("OP", op).replace("LAST", ", [64, 64, 0]" if op == "matmul" else "")
+    module = parse_module(text, ipu.context())
+    (exchange,) = [each.op for each in steps(program_tree(module)) if each.kind == "exchange"]
+    assert order_of(exchange, IPU2) == order
