@@ -20,7 +20,8 @@ class Trees:
         limits: what each branch compares it with, and ``modes`` how.
         sides: for each branch and leaf, 1 if the leaf is where the branch holds, -1 if where not, and else 0.
         depths: the branches above each leaf.
-        weights: for each leaf and target, what is added there.
+        weights: for each leaf and target, what is added there; NaN where the leaf says nothing.
+        members: of branches that ask for one of several numbers, these.
     """
 
     features: np.ndarray
@@ -30,6 +31,7 @@ class Trees:
     sides: np.ndarray
     depths: np.ndarray
     weights: np.ndarray
+    members: tuple[tuple[float, ...], ...] = ()
 
 
 def _trees(given: Mapping[str, Any], kind: str, targets: int) -> Trees:
@@ -40,7 +42,7 @@ def _trees(given: Mapping[str, Any], kind: str, targets: int) -> Trees:
     branches = [number for number, mode in enumerate(modes) if mode != "LEAF"]
     leaves = [number for number, mode in enumerate(modes) if mode == "LEAF"]
     column, row = ({number: at for at, number in enumerate(each)} for each in (leaves, branches))
-    sides, weights = np.zeros((len(branches), len(leaves))), np.zeros((len(leaves), targets))
+    sides, weights = np.zeros((len(branches), len(leaves))), np.full((len(leaves), targets), np.nan)
     parents: dict[int, tuple[int, float]] = {}
     for number in branches:
         tree = keys[number][0]
@@ -54,7 +56,8 @@ def _trees(given: Mapping[str, Any], kind: str, targets: int) -> Trees:
     for tree, node, target, weight in zip(
         given[f"{kind}_treeids"], given[f"{kind}_nodeids"], given[f"{kind}_ids"], given[f"{kind}_weights"], strict=True
     ):
-        weights[column[place[tree, node]], target] += weight
+        at = column[place[tree, node]], target
+        weights[at] = np.nansum([weights[at], weight])
     tracks = given.get("nodes_missing_value_tracks_true") or [0] * len(keys)
     return Trees(
         np.array([given["nodes_featureids"][each] for each in branches], np.int64),
@@ -64,6 +67,52 @@ def _trees(given: Mapping[str, Any], kind: str, targets: int) -> Trees:
         sides,
         np.abs(sides).sum(0),
         weights,
+    )
+
+
+_MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
+_MEMBER = "BRANCH_MEMBER"
+
+
+def _rooted_trees(given: Mapping[str, Any], targets: int) -> Trees:
+    """The trees of the attributes of ``TreeEnsemble``, which name the nodes and leaves below each node."""
+    branches: list[int] = []
+    leaves: list[int] = []
+    paths: list[tuple[tuple[int, float], ...]] = []
+    below = [(given[f"nodes_{name}nodeids"], given[f"nodes_{name}leafs"]) for name in ("true", "false")]
+    for root in given["tree_roots"]:
+        (left, is_leaf), (right, is_other_leaf) = ((ids[root], ends[root]) for ids, ends in below)
+        alone = is_leaf and is_other_leaf and left == right
+        waiting: list[tuple[int, bool, tuple[tuple[int, float], ...]]] = [(left if alone else root, alone, ())]
+        while waiting:
+            place, is_end, path = waiting.pop()
+            if is_end:
+                leaves.append(place)
+                paths.append(path)
+                continue
+            row = len(branches)
+            branches.append(place)
+            for (ids, ends), side in zip(below, (1.0, -1.0), strict=True):
+                waiting.append((ids[place], bool(ends[place]), (*path, (row, side))))
+    sides, weights = np.zeros((len(branches), len(leaves))), np.full((len(leaves), targets), np.nan)
+    for column, (leaf, path) in enumerate(zip(leaves, paths, strict=True)):
+        weights[column, given["leaf_targetids"][leaf]] = given["leaf_weights"][leaf]
+        for row, side in path:
+            sides[row, column] = side
+    values = np.asarray(given.get("membership_values") if given.get("membership_values") is not None else [])
+    sets = np.split(values, np.flatnonzero(np.isnan(values)))
+    asking = [node for node, mode in enumerate(given["nodes_modes"]) if _MODES[mode] == "MEMBER"]
+    of_node = {node: tuple(each[~np.isnan(each)].tolist()) for node, each in zip(asking, sets, strict=False)}
+    tracks = given.get("nodes_missing_value_tracks_true")
+    return Trees(
+        np.array([given["nodes_featureids"][each] for each in branches], np.int64),
+        np.array([given["nodes_splits"][each] for each in branches]),
+        tuple(f"BRANCH_{_MODES[given['nodes_modes'][each]]}" for each in branches),
+        np.array([tracks is not None and bool(tracks[each]) for each in branches]),
+        sides,
+        np.abs(sides).sum(0),
+        weights,
+        tuple(of_node.get(each, ()) for each in branches),
     )
 
 
@@ -87,14 +136,52 @@ def _reached(trees: Trees, x: Any) -> Any:
     limits = trees.limits.astype(dtype)
     holds: Any = None
     for mode in sorted(set(trees.modes)):
-        if mode not in _COMPARE:
-            raise TypeError(f"trees with {mode} are not supported; those with {', '.join(_COMPARE)} are")
-        each = _COMPARE[mode](picked, limits)
+        if mode == _MEMBER:
+            each = _is_member(picked, trees.members)
+        elif mode in _COMPARE:
+            each = _COMPARE[mode](picked, limits)
+        else:
+            raise TypeError(f"trees with {mode} are not supported; those with {', '.join((*_COMPARE, _MEMBER))} are")
         holds = each if holds is None else np.where(np.array([own == mode for own in trees.modes]), each, holds)
     if trees.missing.any():
         holds = holds | (np.isnan(picked) & trees.missing)
     sign = np.where(holds, np.ones((), dtype), -np.ones((), dtype))
     return (np.matmul(sign, trees.sides.astype(dtype)) == trees.depths.astype(dtype)).astype(dtype)
+
+
+def _is_member(picked: Any, members: Sequence[Sequence[float]]) -> Any:
+    most = max(map(len, members))
+    table = np.array([[*each, *[np.nan] * (most - len(each))] for each in members], picked.dtype)
+    return np.any(picked[:, :, None] == table, axis=-1)
+
+
+def _summed(trees: Trees, x: Any, how: Any, count: int) -> Any:
+    """What the leaves that examples come to give for each target; ``count`` is the number of trees."""
+    name = how.decode() if isinstance(how, bytes) else how or "SUM"
+    reached, dtype = _reached(trees, x), np.float64 if x.dtype == np.float64 else np.float32
+    says = ~np.isnan(trees.weights)
+    if name in ("MIN", "MAX"):
+        none = np.finfo(dtype).max if name == "MIN" else np.finfo(dtype).min
+        each = np.where((reached > 0)[:, :, None] & says, np.nan_to_num(trees.weights).astype(dtype), none)
+        return (np.min if name == "MIN" else np.max)(each, axis=1)
+    if name not in ("SUM", "AVERAGE"):
+        raise TypeError(f"aggregate_function {name} is not supported; SUM, AVERAGE, MIN and MAX are")
+    found = np.matmul(reached.astype(dtype), np.nan_to_num(trees.weights).astype(dtype))
+    return found / float(count) if name == "AVERAGE" else found
+
+
+_AFTER = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+_TOGETHER = ("AVERAGE", "SUM", "MIN", "MAX")
+
+
+@rule("TreeEnsemble", domain=_DOMAIN)
+def _tree_ensemble(
+    x: Any, *, n_targets: int | None = 1, post_transform: int | None = 0, aggregate_function: int | None = 1,
+    **given: Any,
+) -> Any:  # fmt: skip
+    trees = _rooted_trees(given, n_targets or 1)
+    how = _TOGETHER[1 if aggregate_function is None else aggregate_function]
+    return _after(_summed(trees, x, how, len(given["tree_roots"])), _AFTER[post_transform or 0]).astype(x.dtype)
 
 
 def _after(scores: Any, transform: Any) -> Any:
@@ -113,14 +200,8 @@ def _after(scores: Any, transform: Any) -> Any:
 
 @rule("TreeEnsembleRegressor", domain=_DOMAIN)
 def _tree_regressor(x: Any, *, n_targets: int = 1, base_values: Any = None, **given: Any) -> Any:
-    how = given.get("aggregate_function") or "SUM"
-    how = how.decode() if isinstance(how, bytes) else how
     trees = _trees(given, "target", n_targets)
-    found = np.matmul(_reached(trees, x), trees.weights.astype(np.float32))
-    if how == "AVERAGE":
-        found = found / float(len(set(given["nodes_treeids"])))
-    elif how != "SUM":
-        raise TypeError(f"aggregate_function {how} is not supported; SUM and AVERAGE are")
+    found = _summed(trees, x, given.get("aggregate_function"), len(set(given["nodes_treeids"])))
     found = found if base_values is None else found + np.asarray(base_values, np.float32)
     return _after(found, given.get("post_transform")).astype(np.float32)
 
@@ -154,7 +235,7 @@ def _classified(scores: Any, labels: np.ndarray, weights: Sequence[int], transfo
 def _tree_classifier(x: Any, *, base_values: Any = None, **given: Any) -> Any:
     labels = _labels(given)
     trees = _trees(given, "class", len(labels))
-    scores = np.matmul(_reached(trees, x), trees.weights.astype(np.float32)).astype(np.float32)
+    scores = _summed(trees, x, None, 1).astype(np.float32)
     if base_values is not None and len(base_values):
         wide = np.zeros(len(labels), np.float32)
         wide[-len(base_values) :] = base_values

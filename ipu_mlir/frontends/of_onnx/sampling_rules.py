@@ -185,3 +185,26 @@ def _deformed(
     found = np.matmul(np.reshape(weight, (blocks, filters // blocks, inner * places)), columns)
     found = np.reshape(found, (samples, filters, *counts))
     return found if bias is None else found + np.reshape(bias, (-1, *[1] * rank))
+
+
+@rule("MaxRoiPool")
+def _max_of_regions(
+    x: Any, regions: Any, *, pooled_shape: Sequence[int], spatial_scale: float | None = 1.0, **_: Any
+) -> Any:
+    """The largest element in each cell of a region; 0 where a cell has none. Corners are rounded to elements."""
+    x, regions = traced_like(x, regions), traced_like(regions, x)
+    found = np.take(x, regions[:, 0].astype(np.int32), axis=0)
+    ends = regions[:, 1:] * np.float32(spatial_scale or 1.0)
+    ends = np.sign(ends) * np.floor(np.abs(ends) + np.float32(0.5))
+    least = np.finfo(x.dtype).min
+    for axis, count in ((1, pooled_shape[1]), (0, pooled_shape[0])):  # columns, then rows
+        size, first, last = x.shape[2 + axis], ends[:, 1 - axis], ends[:, 3 - axis]
+        cell = np.maximum(last - first + 1, 1.0) / np.float32(count)
+        number, place = np.arange(count, dtype=np.float32), np.arange(size, dtype=np.float32)
+        begin = np.floor(number * cell[:, None]) + first[:, None]
+        end = np.ceil((number + 1) * cell[:, None]) + first[:, None]
+        inside = (place >= begin[..., None]) & (place < end[..., None])
+        over = inside[:, None, None] if axis else inside[:, None, :, :, None]
+        parts = found[..., None, :] if axis else found[:, :, None]
+        found = np.max(np.where(over, parts, least), axis=-1 if axis else 3)
+    return np.where(found == least, np.zeros((), x.dtype), found).astype(x.dtype)

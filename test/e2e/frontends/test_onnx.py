@@ -1,5 +1,7 @@
 """ONNX models: their results are those of the reference implementation of the onnx package."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -212,3 +214,27 @@ def test_what_a_padding_takes_away_stays_away():
     padded = a_convolution("y", [1, 2, 6, 5], helper.make_node("Pad", ["x", "pads"], ["y"]))
     expected = ReferenceEvaluator(a_convolution("x", [1, 2, 5, 4])).run(None, {"x": x[:, :, 1:, :-1]})[0]
     np.testing.assert_allclose(ipu.compile(padded, target=TARGET)(x), expected, rtol=1e-5)
+
+
+def test_maxima_of_regions_round_their_corners():
+    """As Fast R-CNN defines them, cell by cell."""
+    x = np.random.default_rng(0).standard_normal((2, 2, 5, 6)).astype(np.float32)
+    regions = np.array([[1, 0, 0, 5, 4], [0, 1, 1, 2.5, 3], [1, 4, 3, 9, 9], [0, 3, 3, 2, 2]], np.float32)
+    rows, columns, scale = 2, 3, 0.75
+    expected = np.zeros((4, 2, rows, columns), np.float32)
+    for number, (batch, *ends) in enumerate(regions):
+        left, top, right, bottom = (int(np.floor(each * np.float32(scale) + 0.5)) for each in ends)
+        high, wide = (max(last - first + 1, 1) for first, last in ((top, bottom), (left, right)))
+        for i, j in np.ndindex(rows, columns):
+            own = [top + math.floor(i * high / rows), top + math.ceil((i + 1) * high / rows)]
+            across = [left + math.floor(j * wide / columns), left + math.ceil((j + 1) * wide / columns)]
+            cell = x[int(batch), :, own[0] : own[1], across[0] : across[1]]
+            expected[number, :, i, j] = cell.max((1, 2)) if cell.size else 0
+    node = helper.make_node("MaxRoiPool", ["x", "r"], ["y"], pooled_shape=[rows, columns], spatial_scale=scale)
+    types = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, each.shape) for name, each in (("x", x), ("r", regions))
+    ]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, expected.shape)
+    graph = helper.make_graph([node], "regions", types, [result])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x, regions), expected)

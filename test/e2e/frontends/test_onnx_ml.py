@@ -55,6 +55,37 @@ def test_trees_give_labels_and_scores():
     check("TreeEnsembleClassifier", kinds, classlabels_int64s=[3, 5, 8], post_transform="SOFTMAX", **TREES, **leaves)
 
 
+@pytest.mark.parametrize(("how", "after"), [(1, 0), (0, 2), (2, 1), (3, 0)])
+def test_trees_of_opset_5_with_members_and_a_leaf_alone(how: int, after: int):
+    """Reference models have no ``post_transform``, which is checked on their scores."""
+    nodes = {"nodes_featureids": [0, 1, 2, 0], "nodes_truenodeids": [1, 0, 4, 3], "nodes_falsenodeids": [2, 1, 2, 3]}
+    ends = {"nodes_trueleafs": [0, 1, 1, 1], "nodes_falseleafs": [1, 1, 1, 1]}
+    leaves = {"leaf_targetids": [0, 1, 0, 1, 0], "leaf_weights": [0.5, -1.0, 2.0, 0.25, -0.75]}
+    x = np.array([[0.0, 1.5, 2.0], [1.0, 3.0, -1.0], [0.2, 7.0, 0.5]], np.float32)
+    tensors = {
+        "nodes_splits": np.array([0.3, 0.0, 0.7, 0.0], np.float32), "nodes_modes": np.array([0, 6, 3, 0], np.uint8),
+        "leaf_weights": np.array(leaves.pop("leaf_weights"), np.float32),
+        "membership_values": np.array([1.5, 3.0, np.nan], np.float32),
+    }  # fmt: skip
+    found = {name: onnx.numpy_helper.from_array(each) for name, each in tensors.items()}
+    settings = {"tree_roots": [0, 2, 3], "n_targets": 2, "aggregate_function": how, **nodes, **ends, **leaves, **found}
+
+    def model(**more):
+        node = helper.make_node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", **settings, **more)
+        types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3, None]) for name in "xy"]
+        types[0] = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 3])
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 5)]
+        graph = helper.make_graph([node], "trees", types[:1], types[1:])
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+    (scores,) = ReferenceEvaluator(model()).run(None, {"x": x})
+    exponents = np.exp(scores - scores.max(1, keepdims=True))
+    expected = {0: scores, 1: exponents / exponents.sum(1, keepdims=True), 2: 1 / (1 + np.exp(-scores))}[after]
+    ours = ipu.compile(model(post_transform=after), args=[x], target=TARGET)(x)
+    np.testing.assert_allclose(ours, expected, rtol=2e-6)
+    assert ours.dtype == np.float32
+
+
 def test_linear_models_and_scalers():
     rows = [0.5, -1.0, 2.0, 1.0, 0.0, -0.5, 0.25, 0.25, 0.25]
     kinds = [TensorProto.INT64, TensorProto.FLOAT]
