@@ -29,13 +29,17 @@ class InlineGathered(Pass):
                 ops = [op for op in list_outside_bodies(function) if op.name == "linalg.generic"]
                 gathers = [op for op in ops if "library_call" not in op.attributes and loads_in(op)]
                 writes = MemoryWrites(function) if gathers else None
-                for op in reversed(gathers):
-                    while writes is not None and _inline_one(op, writes):
-                        pass
+                while writes is not None and gathers:
+                    op = gathers.pop()
+                    while (producer := _inline_one(op, writes)) is not None:
+                        gathers = [each for each in gathers if each != producer]
+                        home = producer.operands[len(producer.operands) - 1]
+                        producer.erase()
+                        home.owner.operation.erase()
 
 
-def _inline_one(op: ir.Operation, writes: MemoryWrites) -> bool:
-    """Compute one load of ``op`` in its place; False if there is none."""
+def _inline_one(op: ir.Operation, writes: MemoryWrites) -> ir.Operation | None:
+    """Compute one load of ``op`` in its place; gives what made its table, which nothing reads now; None for no load."""
     for load in loads_in(op):
         producer = _producer(op, load)
         if producer is None or any(writes.between(value, producer, op) for value in _read_by(producer)):
@@ -46,10 +50,8 @@ def _inline_one(op: ir.Operation, writes: MemoryWrites) -> bool:
         load.erase()
         writes.erase_writer(home, producer)
         writes.forget(home)
-        producer.erase()
-        home.owner.operation.erase()
-        return True
-    return False
+        return producer
+    return None
 
 
 def _producer(op: ir.Operation, load: ir.Operation) -> ir.Operation | None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from math import prod
 
 from ipu_mlir.dialects.analysis.index import loop_strides
+from ipu_mlir.dialects.costs.work import Gather
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -71,7 +72,8 @@ class Fastest:
             parts for parts in _followers(operation, target) if _partials(operation, parts) <= question.most_partials
         ]
         found = dict.fromkeys(followers, "an operand's cuts")
-        is_followed = all(operation.parallel) and any(_is_whole(operation, parts) for parts in found)
+        is_alike = all(operation.parallel) and not isinstance(operation.work, Gather)  # a table may cost more than rows
+        is_followed = is_alike and any(_is_whole(operation, parts) for parts in found)
         if not is_followed or not any(each.fits for each in candidates_of(operation, question, found)):
             for grid, fastest in best_grids(question):
                 found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")

@@ -34,13 +34,14 @@ class SpreadGathers(Pass):
     Any row may be asked for, so that each tile needs all rows of the columns that it gathers: a table of many rows and
     few columns fits on no tile. In the first step every block of rows has a row for every index, its nearest one; in
     the second one these are gathered from by the number of the block. Blocks are as few as share out the table well.
+    Dimensions side by side that are all gathered along, as of a picture at ``[y, x]``, are one dimension.
 
     Option: ``largest``, the bytes of a table cut by columns on one tile that are not worth it; an eighth of the tile if
     it is not given.
 
     Needs:  gathers as bodies that load (``ipu-raise-element-ops``, ``ipu-raise-dynamic-slices``).
-    Leaves: no gather along one dimension from a table of more bytes on a tile, if the number of its rows has a divisor
-            that makes them fewer.
+    Leaves: no gather along dimensions side by side from a table of more bytes on a tile, if the number of its rows has
+            a divisor that makes them fewer.
     """
 
     name = "ipu-spread-gathers"
@@ -62,6 +63,8 @@ def _spread_one(op: ir.Operation, target: Target, largest: int) -> bool:
     if nest is None or not all(nest.parallel):
         return False
     for number, load in enumerate(loads_in(op)):
+        if _join_dimensions(op, nest, load, number, target, largest):
+            return True
         at = _gathered_dimension(op, nest, load, number)
         blocks = 1 if at is None else _blocks_of(load.operands[0].type, at, target, largest)
         if at is not None and blocks > 1:
@@ -70,18 +73,48 @@ def _spread_one(op: ir.Operation, target: Target, largest: int) -> bool:
     return False
 
 
+def _join_dimensions(
+    op: ir.Operation, nest: LoopNest, load: ir.Operation, number: int, target: Target, largest: int
+) -> bool:
+    """Make one dimension of those, side by side, that ``load`` may be anywhere in, if the table is worth spreading."""
+    anywhere = _gathered_dimensions(op, nest, load, number)
+    table, *places = load.operands
+    first, last = (anywhere[0], anywhere[-1]) if len(anywhere) > 1 else (0, -1)
+    if anywhere != [*range(first, last + 1)]:
+        return False
+    shape = list(table.type.shape)
+    joined = [*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]]
+    kind = ir.RankedTensorType.get(joined, table.type.element_type)
+    if _blocks_of(kind, first, target, largest) == 1:
+        return False
+    arith, tensor = upstream("arith"), upstream("tensor")
+    groups = [*([d] for d in range(first)), [*range(first, last + 1)], *([d] for d in range(last + 1, len(shape)))]
+    with ir.InsertionPoint(op), op.location:
+        table = tensor.CollapseShapeOp(kind, table, groups).result
+    with ir.InsertionPoint(load), load.location:
+        place = constant_index(0)
+        for dimension in range(first, last + 1):
+            place = arith.MulIOp(place, constant_index(shape[dimension])).result
+            place = arith.AddIOp(place, _kept_within(places[dimension], shape[dimension])).result
+        found = tensor.ExtractOp(table, [*places[:first], place, *places[last + 1 :]]).result
+        load.results[0].replace_all_uses_with(found)
+    load.erase()
+    return True
+
+
 def _gathered_dimension(op: ir.Operation, nest: LoopNest, load: ir.Operation, number: int) -> int | None:
     """The one dimension of its table that ``load`` may be anywhere in; None where there is no such, or several."""
-    anywhere = [
-        dimension
-        for dimension, index in enumerate(nest.loads[number])
-        if index.plain_loop is None and not _is_constant(index)
-    ]
-    is_body = load.block == op.regions[0].blocks[0]
-    table = load.operands[0]
-    if len(anywhere) != 1 or not is_body or is_made_inside(table, op):
-        return None
-    return None if nest.loads[number][anywhere[0]].linear else anywhere[0]
+    anywhere = _gathered_dimensions(op, nest, load, number)
+    return anywhere[0] if len(anywhere) == 1 else None
+
+
+def _gathered_dimensions(op: ir.Operation, nest: LoopNest, load: ir.Operation, number: int) -> list[int]:
+    """The dimensions of its table that ``load`` may be anywhere in, if one of them by a number that is loaded."""
+    indices = nest.loads[number]
+    if load.block != op.regions[0].blocks[0] or is_made_inside(load.operands[0], op):
+        return []
+    anywhere = [d for d, index in enumerate(indices) if index.plain_loop is None and not _is_constant(index)]
+    return [] if all(indices[dimension].linear for dimension in anywhere) else anywhere
 
 
 def _is_constant(index: Index) -> bool:

@@ -37,7 +37,15 @@ def _slice(table: jax.Array, ids: jax.Array) -> jax.Array:
     return jax.lax.dynamic_slice(table, (ids[4], 0), (7, _COLUMNS))
 
 
-@pytest.mark.parametrize("gather", [_clipped, _filled, _two_tables, _along_columns, _slice])
+def _between_points(table: jax.Array, ids: jax.Array) -> jax.Array:
+    """Four elements for each point of a picture, as in bilinear sampling."""
+    picture = table.reshape(40, 60)
+    y, x = jnp.clip(ids, -1, 40), jnp.clip(ids[::-1], -1, 60)
+    picks = [picture.at[y + i, x + j].get(mode="clip") for i in (0, 1) for j in (0, 1)]
+    return picks[0] + 2 * picks[1] + 4 * picks[2] + 8 * picks[3]
+
+
+@pytest.mark.parametrize("gather", [_between_points, _clipped, _filled, _two_tables, _along_columns, _slice])
 @pytest.mark.parametrize("ids", [_IDS, _OUTSIDE], ids=["inside", "outside"])
 def test_gather_from_a_large_table(gather: object, ids: np.ndarray) -> None:
     assert callable(gather)
@@ -55,6 +63,17 @@ def test_gather_shares_out_the_rows_of_the_table() -> None:
         )
 
     assert largest(8000) < 7000, "64,000 bytes are shared out among 16 tiles"
+
+
+def test_points_of_a_picture_are_shared_out_among_tiles() -> None:
+    """Four whole pictures beside the points would take more than a tile."""
+    picture, y, x = np.zeros((256, 256), np.float32), np.zeros(20000, np.int32), np.zeros(20000, np.int32)
+
+    def sampled(picture: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return picture[y, x] + 2 * picture[y + 1, x] + 4 * picture[y, x + 1] + 8 * picture[y + 1, x + 1]
+
+    compilation = ipu.compile(sampled, args=[picture, y, x]).profile().compilation
+    assert compilation.memory.worst_bytes < picture.nbytes
 
 
 @pytest.mark.parametrize("start", [5, 4090, -3])

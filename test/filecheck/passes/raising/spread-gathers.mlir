@@ -3,6 +3,7 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
+#second = affine_map<(i, j) -> (j)>
 
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu=8, bytes_per_tile=16000}>} {
 // LARGE-LABEL: func.func @rows
@@ -40,6 +41,49 @@ func.func @rows(%table: tensor<800x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf3
   return %y : tensor<5x2xf32>
 }
 
+// Both indices are within their dimensions before they are one.
+// CHECK-LABEL: func.func @two_dimensions
+// CHECK-SAME: (%[[TABLE:.*]]: tensor<3x40x40xf32>
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[TABLE]] {{\[\[}}0], [1, 2]] : tensor<3x40x40xf32> into tensor<3x1600xf32>
+// CHECK: linalg.generic
+// CHECK: %[[Y0:.*]] = arith.maxsi
+// CHECK: %[[Y:.*]] = arith.minsi %[[Y0]], %c39
+// CHECK: %[[LINE:.*]] = arith.muli %[[Y]], %c40
+// CHECK: %[[X0:.*]] = arith.maxsi
+// CHECK: %[[X:.*]] = arith.minsi %[[X0]], %c39
+// CHECK: arith.addi %[[LINE]], %[[X]]
+// CHECK: tensor.expand_shape %[[FLAT]]
+func.func @two_dimensions(%table: tensor<3x40x40xf32>, %y: tensor<5xi32>, %x: tensor<5xi32>) -> tensor<3x5xf32> {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %r = linalg.generic {indexing_maps = [#second, #second, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %x : tensor<5xi32>, tensor<5xi32>) outs(%e : tensor<3x5xf32>) {
+  ^bb0(%a: i32, %b: i32, %o: f32):
+    %c = linalg.index 0 : index
+    %row = arith.index_cast %a : i32 to index
+    %column = arith.index_cast %b : i32 to index
+    %found = tensor.extract %table[%c, %row, %column] : tensor<3x40x40xf32>
+    linalg.yield %found : f32
+  } -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+
+// The dimensions are not side by side.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT: tensor.collapse_shape
+func.func @apart(%table: tensor<40x3x40xf32>, %y: tensor<5xi32>, %x: tensor<5xi32>) -> tensor<3x5xf32> {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %r = linalg.generic {indexing_maps = [#second, #second, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %x : tensor<5xi32>, tensor<5xi32>) outs(%e : tensor<3x5xf32>) {
+  ^bb0(%a: i32, %b: i32, %o: f32):
+    %c = linalg.index 0 : index
+    %row = arith.index_cast %a : i32 to index
+    %column = arith.index_cast %b : i32 to index
+    %found = tensor.extract %table[%row, %c, %column] : tensor<40x3x40xf32>
+    linalg.yield %found : f32
+  } -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+
 // No more than an eighth of a tile.
 // CHECK-LABEL: func.func @small
 // CHECK-NOT: tensor.expand_shape
@@ -67,21 +111,6 @@ func.func @prime(%table: tensor<797x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf
     %j = linalg.index 1 : index
     %at = arith.index_cast %id : i32 to index
     %x = tensor.extract %table[%at, %j] : tensor<797x2xf32>
-    linalg.yield %x : f32
-  } -> tensor<5x2xf32>
-  return %y : tensor<5x2xf32>
-}
-
-// Both dimensions are known only when the program runs.
-// CHECK-LABEL: func.func @elements
-// CHECK-NOT: tensor.expand_shape
-func.func @elements(%table: tensor<800x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf32> {
-  %e = tensor.empty() : tensor<5x2xf32>
-  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%ids : tensor<5xi32>) outs(%e : tensor<5x2xf32>) {
-  ^bb0(%id: i32, %o: f32):
-    %at = arith.index_cast %id : i32 to index
-    %x = tensor.extract %table[%at, %at] : tensor<800x2xf32>
     linalg.yield %x : f32
   } -> tensor<5x2xf32>
   return %y : tensor<5x2xf32>
