@@ -107,7 +107,7 @@ def steering(
     ...     found = steering(900, 4, pieces, element_size=4, machine=IPU2, gathers=gathers)
     ...     [int(each) for each in (found.code, found.messages, found.cycles)]
     [132, 3600, 0]
-    [132, 3600, 1078]
+    [132, 3600, 1066]
     """
     takes_part = np.where(np.asarray(sent) + received > 0, INSTRUCTION_BYTES * EXCHANGE_INSTRUCTIONS, 0)
     sending = _steering_of_side(sent, pieces[0], SEND_INSTRUCTIONS, element_size, machine, gathers)
