@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from torch._C import DispatchKey, _SetExcludeDispatchKeyGuard
-from torch._C._functorch import peek_interpreter_stack
+from torch._C._functorch import TransformType, peek_interpreter_stack
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
@@ -58,19 +58,48 @@ def _gradient(theirs: Any, cotangents: Any, *args: Any) -> list[torch.Tensor]:
 
 
 def _keep(ctx: Any, inputs: Any, output: Any) -> None:
-    leaves, ctx.form = pytree.tree_flatten(inputs)
-    ctx.others = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    ctx.save_for_backward(*(leaf for leaf in leaves if isinstance(leaf, torch.Tensor)))
+    tensors, ctx.others, ctx.form = _apart(inputs)
+    ctx.save_for_backward(*tensors)
 
 
 def _backward(name: str, ctx: Any, *cotangents: Any) -> Any:
-    rest = iter(ctx.saved_tensors)
-    args = pytree.tree_unflatten([next(rest) if other is None else other for other in ctx.others], ctx.form)
+    args = _joined(ctx.saved_tensors, ctx.others, ctx.form)
     found = iter(getattr(getattr(torch.ops, SPACE), name)(list(cotangents), *args))
     return tuple(pytree.tree_unflatten([next(found) if each is None else None for each in ctx.others], ctx.form))
 
 
 _OURS = dict(_define(name, results) for name, results in _NAMES.items())
+
+
+class _InTransform(torch.autograd.Function):
+    """An op of ours as ``torch.func`` takes it: a function of its tensors, which are given in a row."""
+
+    @staticmethod
+    def forward(ours: Any, form: Any, others: Any, *tensors: torch.Tensor) -> Any:
+        return ours(*_joined(tensors, others, form))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.ours, ctx.form, ctx.others, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        name = f"{ctx.ours.name().split('::')[1]}_gradient"
+        args = _joined(ctx.saved_tensors, ctx.others, ctx.form)
+        return None, None, None, *getattr(getattr(torch.ops, SPACE), name)(list(cotangents), *args)
+
+
+def _apart(args: Any) -> tuple[list[torch.Tensor], list[Any], Any]:
+    """The tensors of ``args``, what else is in them with None in the places of tensors, and how they are nested."""
+    leaves, form = pytree.tree_flatten(args)
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return tensors, [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], form
+
+
+def _joined(tensors: Any, others: Any, form: Any) -> Any:
+    rest = iter(tensors)
+    return pytree.tree_unflatten([next(rest) if other is None else other for other in others], form)
 
 
 def _is_kept(args: Any) -> bool:
@@ -85,10 +114,14 @@ class WholeSequences(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         theirs = getattr(torch.ops.aten, getattr(func, "__name__", ""), None)
         ours = _OURS.get(getattr(theirs, "input", None))
-        is_transformed = peek_interpreter_stack() is not None  # by torch.func, which does not take ops of others
-        if ours is None or is_transformed or kwargs or len(args) != 9 or not _is_kept(args):
+        transform = peek_interpreter_stack()
+        is_one_gradient = transform is None or (transform.level() == 1 and transform.key() == TransformType.Grad)
+        if ours is None or not is_one_gradient or kwargs or len(args) != 9 or not _is_kept(args):
             return func(*args, **(kwargs or {}))
-        return ours(*args)
+        if transform is None:
+            return ours(*args)
+        tensors, others, form = _apart(args)  # ``torch.func`` does not take ops of others
+        return _InTransform.apply(ours, form, others, *tensors)
 
 
 @contextmanager

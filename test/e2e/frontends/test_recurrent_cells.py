@@ -210,7 +210,12 @@ def test_layers_in_functions_and_between_random_numbers():
 
     wanted = gradient(x)
     for function in (gradient, torch.func.grad(lambda x: torch.sin(module(x)[0]).sum())):
-        np.testing.assert_allclose(ipu.compile(function, args=[x], target=TARGET)(x), wanted, rtol=2e-5, atol=2e-6)
+        executable = ipu.compile(function, args=[x], target=TARGET)
+        assert executable.mlir().count("scf.for") == 2
+        np.testing.assert_allclose(executable(x), wanted, rtol=2e-5, atol=2e-6)
+    slope = torch.func.grad(lambda x: torch.sin(module(x)[0]).sum())
+    twice = torch.func.grad(lambda x: (slope(x) ** 2).sum())
+    np.testing.assert_allclose(ipu.compile(twice, args=[x], target=TARGET)(x), twice(x).detach(), rtol=2e-5, atol=2e-6)
     drops = torch.nn.LSTM(SIZE, 3, num_layers=2, dropout=0.5)
     found = ipu.compile(drops, args=[x], target=TARGET)(x)[0]
     assert np.isfinite(np.asarray(found)).all()
