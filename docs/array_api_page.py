@@ -16,7 +16,7 @@ from numpy.testing import overrides
 
 from ipu_mlir.tracing.functions.numpy_functions import FUNCTIONS
 from ipu_mlir.tracing.functions.ufuncs import OF_MORE_THAN_ONE_ELEMENT
-from ipu_mlir.tracing.functions.ways_out import numpy_name, way_out
+from ipu_mlir.tracing.functions.unsupported import numpy_name, way_out
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.surface import namespace
 

@@ -105,6 +105,13 @@ _ADVICE = {
     "tensorflow": "compile a tf.function, or give tensors of TensorFlow as arguments",
     "keras": "compile the model itself, or give tensors of TensorFlow as arguments",
 }
+_ADVICE_OF_LIBRARIES = {
+    "einops": "use the functions of einops.array_api",
+    "scipy": "call those of jax.scipy as ipu.imported(jax.jit(function)), or NumPy's",
+    "sklearn": "call it outside of the traced function, on arrays",
+}
+"""Of packages that work on the arrays of others."""
+
 _WITHOUT_FRAMES = {
     "JAX has removed its internal frames": "jax",
     "must be Tensor, not Tensor": "torch",
@@ -123,12 +130,13 @@ def framework_of(value: Any) -> str | None:
 
 
 def refusal_of(framework: str) -> str:
-    """What to say where ``framework`` meets a traced tensor."""
-    return f"{framework} does not take traced tensors of ipu_mlir; {_ADVICE[framework]}"
+    """What to say where ``framework``, or a library, meets a traced tensor."""
+    advice = (_ADVICE | _ADVICE_OF_LIBRARIES)[framework]
+    return f"{framework} does not take traced tensors of ipu_mlir; {advice}"
 
 
 def of_a_framework(error: Exception) -> TraceError | None:
-    """``error`` at the user's line, if a traced function called a framework that has tensors of its own."""
+    """``error`` at the user's line, if a traced function called a framework with tensors of its own, or a library."""
     if not isinstance(error, IpuError) and not _OF_A_TENSOR.search(str(error)):
         return None
     place: Place | None = None
@@ -136,7 +144,7 @@ def of_a_framework(error: Exception) -> TraceError | None:
     found = next((name for text, name in _WITHOUT_FRAMES.items() if text in said), None)
     for frame, line in walk_tb(error.__traceback__):
         name = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if place is not None and name in _ADVICE:
+        if place is not None and name in _ADVICE | _ADVICE_OF_LIBRARIES:
             found = name
             break
         if is_users(frame):

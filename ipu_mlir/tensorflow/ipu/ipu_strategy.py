@@ -140,13 +140,18 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         In a function that TensorFlow traces for the host, and in graphs, an operation runs the program.
 
         Raises:
-            ValueError: ``fn`` is a plain Python function, or is not compiled.
+            ValueError: ``fn`` is a plain Python function, a concrete one, or is not compiled.
             CompileError: TensorFlow cannot compile it, or we cannot; with the line of the user.
         """
         if is_tracing() and not tf.distribute.in_cross_replica_context():
             return fn(*args, **(kwargs or {}))
         if is_tracing() or steps_stay_on_host():
             return super().run(fn, args, kwargs or {}, options)
+        if isinstance(fn, tf.types.experimental.ConcreteFunction):
+            raise ValueError(
+                f"strategy.run takes a tf.function, and {_name(fn)} is a graph that TensorFlow has made of one by "
+                "get_concrete_function; give it the function itself"
+            )
         if getattr(fn, "_jit_compile", None) is not True:
             raise ValueError(
                 f"strategy.run takes a function with @tf.function(jit_compile=True), got {fn!r}; decorate it so"

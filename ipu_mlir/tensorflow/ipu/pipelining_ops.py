@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.custom_calls import call
-from ipu_mlir.tensorflow.ipu.gradient_accumulation import GradientAccumulationReductionMethod
+from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod, type_of_sums
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
 from ipu_mlir.tensorflow.ipu.ipu_outfeed_queue import IPUOutfeedMode, IPUOutfeedQueue
 from ipu_mlir.tensorflow.ipu.loops import repeat
@@ -217,7 +217,8 @@ class _Last:
         if not self._is_sum:
             self._queue.enqueue(self.element)
             return results
-        sums = [self._in_type_of_sum(tf.convert_to_tensor(each)) for each in tf.nest.flatten(self.element)]
+        tensors = [tf.convert_to_tensor(each) for each in tf.nest.flatten(self.element)]
+        sums = [tf.cast(each, type_of_sums(self.sums_dtype, each)) for each in tensors]
         self.kept += ["sum"] * len(sums)
         return [*results, *sums]
 
@@ -232,11 +233,6 @@ class _Last:
             return {key: each for (key, each), hidden in zip(outputs.items(), self._mask, strict=True) if not hidden}
         _check_mask(self._mask, len(outputs))
         return [each for each, hidden in zip(outputs, self._mask, strict=True) if not hidden]
-
-    def _in_type_of_sum(self, tensor: tf.Tensor) -> tf.Tensor:
-        dtype = self.sums_dtype
-        dtype = dtype(tensor) if callable(dtype) and not isinstance(dtype, type | tf.DType) else dtype
-        return tensor if dtype is None else tf.cast(tensor, dtype)
 
 
 def _check_mask(mask: Sequence[bool], number: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod
+from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod, accumulator_type
 from ipu_mlir.tensorflow.keras.loops import at, form_of, zeros
 from ipu_mlir.tensorflow.keras.options import Accumulation
 from ipu_mlir.tensorflow.variables import offload
@@ -66,10 +66,9 @@ def offload_state(optimizer: Any, options: Accumulation) -> None:
 
 def _accumulator(gradient: Any, variable: Any, options: Accumulation) -> Any:
     """A gradient in the type in which gradients by its variable gather."""
-    given = options.options.get("dtype")
-    dtype: Any = given(variable) if callable(given) else given
     dense = tf.convert_to_tensor(gradient)
-    return dense if dtype is None else tf.cast(dense, dtype)
+    given = options.options.get("dtype")
+    return dense if given is None else tf.cast(dense, accumulator_type(given, variable))
 
 
 def _gathered(total: Any, gradient: Any, number: Any, options: Accumulation) -> Any:

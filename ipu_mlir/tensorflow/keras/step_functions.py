@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.tensorflow.collectives import all_gather, all_reduce, replica_index
 from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.keras.accumulation import accumulated
@@ -29,21 +30,35 @@ class StepFunction:
         self._given = getattr(model, FUNCTIONS[kind])
         self.name = f"{FUNCTIONS[kind]} of model {model.name!r}"
         self._options = self._accumulation() if kind == "train" else Accumulation()
+        self._fed_by: int | None = None  # the iterator that gave the last batches
 
     def __call__(self, iterator: Any) -> Any:
         """The logs after the last of the steps.
 
         Raises:
             StopIteration: there is no batch.
+            ValueError: there are not enough for one update.
             RuntimeError: the steps of an execution are no whole updates.
         """
-        batches = in_groups(take(iterator, self._most()), (self._options.batches, self._replicas))
+        taken = take(iterator, self._most())
+        batches = in_groups(taken, (self._options.batches, self._replicas))
         if not batches:
+            if taken and self._fed_by != id(iterator):
+                self._refuse_few(sum(each.count for each in taken))
             raise StopIteration
+        self._fed_by = id(iterator)
         logs = None
         for each in batches:
             logs = self._run(each)
         return logs
+
+    def _refuse_few(self, batches: int) -> None:
+        own, replicas = self._options.batches, self._replicas
+        needed = " on each of ".join([f"{own} batches", *([f"{replicas} replicas"] if replicas > 1 else [])])
+        raise ValueError(
+            f"{self.name} is given {counted(batches, 'batch', 'batches')}, and takes {needed} at once; give it more "
+            "data, smaller batches, or less gradient accumulation"
+        )
 
     def _accumulation(self) -> Accumulation:
         return options_of(self._model).accumulation

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from ipu_mlir.dialects.analysis.pipelines import REDUCTIONS, Recompute, Reduction, Schedule, ScheduleName
 from ipu_mlir.tensorflow.devices import SYSTEM
+from ipu_mlir.tensorflow.gradient_accumulation import accumulator_type
 
 _MOST = 2**31 - 1
 
@@ -85,8 +86,7 @@ class Settings:
 
     def accumulator_of(self, variable: Any) -> tf.DType:
         """The type in which gradients by ``variable`` are added up."""
-        found = self.accumulator(variable) if callable(self.accumulator) else self.accumulator
-        return variable.dtype if found is None else tf.as_dtype(found)
+        return accumulator_type(self.accumulator, variable)
 
 
 def settings_of(

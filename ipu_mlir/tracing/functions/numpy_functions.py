@@ -30,7 +30,7 @@ from ipu_mlir.tracing.functions import (
     running,
     statistics,
 )
-from ipu_mlir.tracing.functions.ways_out import numpy_name, way_out
+from ipu_mlir.tracing.functions.unsupported import numpy_name, way_out
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

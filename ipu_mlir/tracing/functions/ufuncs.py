@@ -1,16 +1,18 @@
 """NumPy's ufuncs on traced tensors, and their methods ``reduce``, ``accumulate`` and ``outer``."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.tracing import elementwise, views
-from ipu_mlir.tracing.errors import TraceTypeError, located
+from ipu_mlir.tracing.errors import TraceTypeError, located, refusal_of
 from ipu_mlir.tracing.functions import bits, contractions, numeric, products, reductions, running, statistics
 from ipu_mlir.tracing.functions.complex_numbers import apply_complex_ufunc
 from ipu_mlir.tracing.operands import tensor, trace_of
 from ipu_mlir.tracing.pairs import is_complex
+from ipu_mlir.tracing.scalar_ops import BODIES
 
 _REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: statistics.sum,
@@ -47,6 +49,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], given: Mappi
         TraceTypeError: the function, its method, or one of the parameters given, is not supported.
     """
     name = f"np.{ufunc.__name__}"
+    if getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc and ufunc.__name__ not in BODIES:
+        raise TraceTypeError(refusal_of("scipy"))
     kwargs = {
         key: value for key, value in given.items() if value is not np._NoValue and key not in ("casting", "order")
     }

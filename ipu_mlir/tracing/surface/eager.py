@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.tracing.elements import writing
 from ipu_mlir.tracing.errors import TraceTypeError
-from ipu_mlir.tracing.functions.ways_out import numpy_name, way_in_place
+from ipu_mlir.tracing.functions.unsupported import numpy_name, way_in_place
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.widths import WIDE, has_numpy_widths
 

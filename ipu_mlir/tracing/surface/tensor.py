@@ -16,7 +16,7 @@ from ipu_mlir.tracing.elements.writing import AtIndexer
 from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, TraceValueError, located
 from ipu_mlir.tracing.functions import arranging, numpy_functions
 from ipu_mlir.tracing.functions.ufuncs import call_ufunc
-from ipu_mlir.tracing.functions.ways_out import way_out
+from ipu_mlir.tracing.functions.unsupported import way_out
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import known_values
 from ipu_mlir.tracing.surface import namespace

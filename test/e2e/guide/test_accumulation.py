@@ -280,13 +280,18 @@ V2 = optimizers.GradientAccumulationOptimizerV2
 REFUSED = {
     "rounds": (
         lambda: train(lambda opt: V2(opt, 5), SGD(RATE)),
-        "with 5 number of mini batches inside a loop with 12 it",
+        r"with 5 number of mini batches inside a loop with 12 it.* a multiple of the mini batches: 10 or 15$",
+    ),
+    "type": (
+        lambda: train(lambda opt: V2(opt, 2, dtype=np.int32), SGD(RATE)),
+        "gradients by weights:0 are added up in floats, got int32",
     ),
     "no loop": (
         lambda: train(lambda opt: V2(opt, 2), SGD(RATE), loop=lambda body, feed: body(START)),
         "outside of a loop",
     ),
-    "number": (lambda: V2(SGD(RATE), 0), "num_mini_batches must be a positive number, got 0"),
+    "number": (lambda: V2(SGD(RATE), 0), "num_mini_batches must be a positive whole number, got 0"),
+    "part": (lambda: V2(SGD(RATE), 2.5), "num_mini_batches must be a positive whole number, got 2.5"),
     "method": (
         lambda: V2(SGD(RATE), 2, reduction_method="MEDIAN"),
         "Cannot parse 'MEDIAN' as one of GradientAccumulationReductionMethod: SUM, MEAN, RUNNING_MEAN",
@@ -311,7 +316,7 @@ def no_gradients():
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     call, message = REFUSED[name]
-    with pytest.raises((ValueError, tf.errors.FailedPreconditionError), match=message):
+    with pytest.raises((ValueError, TypeError, tf.errors.FailedPreconditionError), match=message):
         call()
 
 

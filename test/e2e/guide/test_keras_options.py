@@ -73,6 +73,11 @@ def test_steps_of_an_execution_are_whole_updates():
             model.fit(X, Y, batch_size=12, verbose=0)
         model.set_gradient_accumulation_options(3, "running_mean")
         assert len(model.fit(X[:72], Y[:72], batch_size=12, verbose=0).history["loss"]) == 1
+        text = r"train_step of model '.*' is given 2 batches, and takes 3 batches at once; give it more data"
+        with pytest.raises(ValueError, match=text):
+            model.fit(X[:24], Y[:24], batch_size=12, verbose=0)
+        with pytest.raises(ValueError, match="is given 1 batch,"):
+            model.train_on_batch(X[:12], Y[:12])
 
 
 @pytest.mark.parametrize("method", ["LIST", "SUM", "mean", "NONE"])

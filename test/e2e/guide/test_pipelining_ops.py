@@ -292,7 +292,7 @@ def test_gradients_are_added_up_in_a_type_of_ones_own():
     training = Training(dense(2), 16, repeats=1)
     wanted = training.on_host()
     exact = training.on_device(2, gradient_accumulation_dtype=lambda variable: tf.float32)
-    coarse = training.on_device(2, gradient_accumulation_dtype=tf.float16)
+    coarse = training.on_device(2, gradient_accumulation_dtype=np.float16)
     assert_same(exact, wanted)
     errors = [np.abs(one - other).max() for one, other in zip(coarse.weights, wanted.weights, strict=True)]
     assert 1e-6 < max(errors) < 1e-2

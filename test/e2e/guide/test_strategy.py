@@ -289,6 +289,9 @@ def test_training_as_tensorflow_does(strategy):
 
 
 def test_what_cannot_run_on_the_device_is_refused_with_the_line_of_the_user(strategy):
+    concrete = tf.function(lambda x: x, jit_compile=True).get_concrete_function(tf.TensorSpec(()))
+    with pytest.raises(ValueError, match="get_concrete_function; give it the function itself"):
+        strategy.run(concrete, args=(1.0,))
     with pytest.raises(ValueError, match=r"tf.function\(jit_compile=True\)"):
         strategy.run(lambda: 1)
     with pytest.raises(ValueError, match=r"tf.function\(jit_compile=True\)"):

@@ -1,4 +1,4 @@
-"""Losses of label sequences, and searches for them (guide 21.15.8): doors to the codelets for them."""
+"""Losses of label sequences, and searches for them (guide 21.15.8), computed by codelets."""
 
 from typing import Any
 

@@ -1,13 +1,13 @@
 """Gradients that gather over several batches before they are applied once."""
 
-from typing import Any, cast
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.ops.control_flow_v2_func_graphs import (
     WhileBodyFuncGraph,
 )  # what says that a function is that of a loop
 
-from ipu_mlir.tensorflow.ipu.gradient_accumulation import GradientAccumulationReductionMethod
+from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod, accumulator_type
 from ipu_mlir.tensorflow.ipu.loops import know_rounds_of_python_loops, rounds_of_loop
 from ipu_mlir.tensorflow.ipu.optimizers.cross_replica_optimizer import CrossReplicaOptimizer
 from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer, pairs_of
@@ -45,8 +45,8 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
         """
         super().__init__(opt, name)
         know_rounds_of_python_loops()
-        if int(num_mini_batches) < 1:
-            raise ValueError(f"num_mini_batches must be a positive number, got {num_mini_batches!r}")
+        if not hasattr(num_mini_batches, "__index__") or int(num_mini_batches) < 1:
+            raise ValueError(f"num_mini_batches must be a positive whole number, got {num_mini_batches!r}")
         self._count, self._dtype = int(num_mini_batches), dtype
         self._method = GradientAccumulationReductionMethod(reduction_method)
         is_cut = replicated_optimizer_state_sharding
@@ -93,8 +93,7 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
             return rounds.assign(following, read_value=False, name=name)
 
     def _accumulator(self, variable: Any) -> Any:
-        dtype = self._dtype(variable) if callable(self._dtype) else self._dtype
-        kind = variable.dtype if dtype is None else tf.as_dtype(cast("Any", dtype))
+        kind = accumulator_type(self._dtype, variable)
         return self._counted("accumulator", variable, variable.shape, kind)
 
     def _counted(self, name: str, variable: Any, shape: Any, kind: tf.DType) -> Any:
@@ -125,11 +124,13 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
             )
         rounds = rounds_of_loop()
         if rounds is not None and rounds % self._count:
+            below = rounds // self._count * self._count
             raise tf.errors.FailedPreconditionError(
                 None,
                 None,
                 f"Detected a gradient accumulation operation with {self._count} number of mini batches inside a loop "
-                f"with {rounds} iterations. The number of iterations must be a multiple of the mini batches.",
+                f"with {rounds} iterations. The number of iterations must be a multiple of the mini batches: "
+                f"{f'{below} or ' if below else ''}{below + self._count}",
             )
 
 

@@ -260,6 +260,9 @@ def test_what_the_users_code_raises_goes_through():
         ("torch", lambda torch, x: torch.cat([x, x]), "give tensors of PyTorch"),
         ("torch", lambda torch, x: torch.sin(x), "give tensors of PyTorch"),
         ("tensorflow", lambda tf, x: tf.sin(x), "compile a tf.function"),
+        ("scipy", lambda scipy, x: scipy.linalg.norm(x), r"those of jax.scipy as ipu.imported\(jax.jit\(function\)\)"),
+        ("scipy", lambda scipy, x: scipy.special.expit(x), "those of jax.scipy as ipu.imported"),
+        ("einops", lambda einops, x: einops.rearrange(x, "a -> a 1"), "use the functions of einops.array_api"),
     ],
 )
 def test_a_framework_that_is_called_with_traced_tensors(package, call, way_out):
