@@ -1,36 +1,43 @@
 """``ipu-block-factors``: factors and triangular solutions of large matrices, block by block."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.codelets.matrices import matrix_cycles
+from ipu_mlir.dialects.codelets.solve import elimination_flops
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.raising.matrices.eliminated import blocked_lu, determinant, sign_and_logarithm, solution
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _SIZES = (32, 64, 128, 256)
 _MOST_BLOCKS = 64  # the program grows with them
 _STEPS = 8  # supersteps of a block, with their exchanges
 _WORTH = 2  # a program that is longer has to be so many times faster
 
+_PANELS = (64, 32, 16)  # columns that one vertex has of all rows
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
+_ELIMINATIONS = ("lu", "solve", "det", "slogdet")
 
 
 class BlockFactors(Pass):
-    """Factor large matrices, and solve large triangular systems, block by block.
+    """Factor large matrices, and solve large systems of equations, block by block.
 
     A vertex has a whole matrix, and goes through it step after step. Of blocks on the diagonal it has one; what lies
     beside them is solved column by column on all tiles, and what is left is updated by a product. A matrix that is not
-    positive definite has a factor of NaN in all places, as before.
+    positive definite has a factor of NaN in all places, as before. Of LU factors a vertex has some columns in all of
+    their rows, among which it finds the pivots; general systems and determinants follow from such factors.
 
-    Needs:  calls of the codelets ``cholesky`` and ``solve_lower``, ``solve_upper`` and those of unit diagonals, and the
-            target.
-    Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long.
+    Needs:  calls of the codelets ``cholesky``, ``lu``, ``solve``, ``det`` and ``slogdet``, of ``solve_lower``,
+            ``solve_upper`` and those of unit diagonals, and the target.
+    Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long, as far as a
+            tile has room for 16 of their columns.
     """
 
     name = "ipu-block-factors"
@@ -38,29 +45,76 @@ class BlockFactors(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             target = module_target(module)
-            for op in list_ops(module, "linalg.generic"):
-                call = op.attributes.get("library_call", None)
-                name = "" if call is None else ir.StringAttr(call).value
-                if name != "cholesky" and name not in _SOLVERS:
-                    continue
-                *stack, size, columns = op.results[0].type.shape
-                dtype, is_factor = str(op.results[0].type.element_type), name == "cholesky"
-                if element_type(dtype).bits < 32:
-                    continue  # between blocks it would be rounded
-                tiles, machine = target.num_compute_tiles, machine_of(target)
-                block = best_block(size, columns, prod(stack), is_factor, dtype, tiles, machine)
-                if block < size:
+            tiles, machine = target.num_compute_tiles, machine_of(target)
+            for name in (*_ELIMINATIONS, "cholesky", *_SOLVERS):  # systems last: those before make some
+                for op in list_ops(module, "linalg.generic"):
+                    call = op.attributes.get("library_call", None)
+                    if call is None or ir.StringAttr(call).value != name:
+                        continue
                     with ir.InsertionPoint(op), op.location:
-                        op.results[0].replace_all_uses_with(_in_blocks(name, list(op.operands)[:-1], block))
-                    op.erase()
+                        found = _in_blocks(name, list(op.operands)[: -len(op.results)], tiles, machine)
+                    if found:
+                        replace_op(op, found)
 
 
-def _in_blocks(name: str, operands: Sequence[ir.Value], block: int) -> ir.Value:
-    if name == "cholesky":
-        (matrix,) = operands
-        return blocked_cholesky(matrix, block)
-    matrix, right = operands
-    return blocked_solution(name, matrix, right, block)
+def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine: Machine) -> Sequence[ir.Value]:
+    """The results of codelet ``name``, at the current insertion point; none where it stays."""
+    matrix, *others = operands
+    *stack, rows, columns = matrix.type.shape
+    dtype, count = str(matrix.type.element_type), prod(stack)
+    if element_type(dtype).bits < 32:
+        return ()  # between blocks it would be rounded
+    if name in _ELIMINATIONS:
+        stops = best_panels(rows, columns, count, dtype, num_tiles, machine)
+        if not stops:
+            return ()
+        lu = blocked_lu(matrix, stops)
+        made = {"lu": list, "solve": partial(solution, b=others[-1] if others else None)}
+        return {**made, "det": determinant, "slogdet": sign_and_logarithm}[name](lu)
+    is_factor, right = name == "cholesky", others[0].type.shape[-1] if others else columns
+    block = best_block(rows, right, count, is_factor, dtype, num_tiles, machine)
+    if block == rows:
+        return ()
+    return [blocked_cholesky(matrix, block) if is_factor else blocked_solution(name, matrix, others[0], block)]
+
+
+def best_panels(
+    rows: int, columns: int, matrices: int, dtype: str, num_tiles: int, machine: Machine
+) -> tuple[int, ...]:
+    """The ends of the blocks of columns in which matrices are best brought to LU form; none for whole matrices.
+
+    A block takes at most half of a tile, with its factors.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> [best_panels(size, size, 1, "f32", 1472, IPU2) for size in (48, 100)]
+    [(), (16, 32, 48, 64, 80, 96, 100)]
+    >>> len(best_panels(1024, 1024, 1, "f32", 1472, IPU2))
+    64
+    """
+    each, count, share = element_type(dtype).bytes, min(rows, columns), -(-matrices // num_tiles)
+
+    def eliminated(left: int, width: int) -> int:
+        flops = int(elimination_flops(left, width))
+        return int(matrix_cycles(flops, 2 * min(left, width), share, dtype, machine))
+
+    def cycles(stops: tuple[int, ...]) -> int:
+        total = 0
+        for start, stop in zip((0, *stops), stops, strict=False):
+            left, width, behind = rows - start, stop - start, columns - stop
+            right, updated = -(-behind * matrices // num_tiles), matrices * (left - width) * behind
+            total += eliminated(left, width) + int(matrix_cycles(width**2 * right, width, share, dtype, machine))
+            total += -(-2 * width * updated // (num_tiles * machine.amp_flops_per_cycle(dtype)))
+            moved = each * (share * left * width + 2 * -(-matrices * left * columns // num_tiles))
+            total += int(cycles_for_bytes(moved, moved, machine)) + _STEPS * machine.sync_cycles
+        return total
+
+    fitting = [width for width in _PANELS if 2 * share * rows * width * each <= machine.bytes_per_tile // 2]
+    choices = [(*range(width, count, width), count) for width in fitting if width < count]
+    if not choices:
+        return ()
+    best, whole = min(choices, key=cycles), eliminated(rows, columns)
+    is_large = 2 * share * rows * columns * each > machine.bytes_per_tile // 2
+    return best if is_large or _WORTH * cycles(best) < whole else ()
 
 
 def best_block(

@@ -17,18 +17,18 @@ def blocked_cholesky(a: ir.Value, block: int) -> ir.Value:
     are the columns below.
     """
     size, element = a.type.shape[-1], a.type.element_type
-    rest, found = _transposed(a), _zeros(a)
+    rest, found = _transposed(a), zeros_like(a)
     for start in range(0, size, block):
         stop = min(size, start + block)
         own, behind = (0, stop - start), (stop - start, size - start)
-        corner = _transposed(_part(rest, own, own))
+        corner = _transposed(part_of(rest, own, own))
         (factor,) = call_codelet("cholesky", [corner], [corner.type.shape], [element])
-        found = _with_part(found, _transposed(factor), (start, start))
+        found = with_part(found, _transposed(factor), (start, start))
         if stop < size:
-            beside = _part(rest, own, behind)
+            beside = part_of(rest, own, behind)
             (solved,) = call_codelet("solve_lower", [factor, beside], [beside.type.shape], [element])
-            found = _with_part(found, solved, (start, stop))
-            rest = _less_product(_part(rest, behind, behind), solved, solved, by_columns=True)
+            found = with_part(found, solved, (start, stop))
+            rest = less_product(part_of(rest, behind, behind), solved, solved, by_columns=True)
     return _nan_if_last_is(_transposed(found))
 
 
@@ -38,23 +38,23 @@ def blocked_solution(name: str, a: ir.Value, b: ir.Value, block: int) -> ir.Valu
     Blocks of rows are solved one after the other; the product with what they are is subtracted from the other rows.
     """
     size, columns = b.type.shape[-2:]
-    rest, found, is_lower = b, _zeros(b), "lower" in name
+    rest, found, is_lower = b, zeros_like(b), "lower" in name
     starts = range(0, size, block)
     for start in starts if is_lower else reversed(starts):
         stop = min(size, start + block)
         others = (stop, size) if is_lower else (0, start)
         begin = 0 if is_lower else start
         own = (begin, begin + stop - start)
-        corner, right = _part(a, (start, stop), (start, stop)), _part(rest, own, (0, columns))
+        corner, right = part_of(a, (start, stop), (start, stop)), part_of(rest, own, (0, columns))
         (solved,) = call_codelet(name, [corner, right], [right.type.shape], [b.type.element_type])
-        found = _with_part(found, solved, (start, 0))
+        found = with_part(found, solved, (start, 0))
         if others[0] < others[1]:
             left = (own[1], size - start) if is_lower else (0, start)
-            rest = _less_product(_part(rest, left, (0, columns)), _part(a, others, (start, stop)), solved)
+            rest = less_product(part_of(rest, left, (0, columns)), part_of(a, others, (start, stop)), solved)
     return found
 
 
-def _less_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: bool = False) -> ir.Value:
+def less_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: bool = False) -> ir.Value:
     """``value - left @ right``; ``left`` is given by columns if it is transposed."""
     stack, (rows, columns) = len(value.type.shape) - 2, value.type.shape[-2:]
     assert left.type.shape[-1 if by_columns else -2] == rows and right.type.shape[-1] == columns
@@ -97,12 +97,12 @@ def _transposed(value: ir.Value) -> ir.Value:
     return generic([value], [empty], maps, [True] * rank, lambda arguments: arguments[:1]).results[0]
 
 
-def _zeros(like: ir.Value) -> ir.Value:
+def zeros_like(like: ir.Value) -> ir.Value:
     empty = tensor.EmptyOp(list(like.type.shape), like.type.element_type).result
     return fill_with(zero(like.type.element_type), empty).results[0]
 
 
-def _part(value: ir.Value, rows: tuple[int, int], columns: tuple[int, int]) -> ir.Value:
+def part_of(value: ir.Value, rows: tuple[int, int], columns: tuple[int, int]) -> ir.Value:
     """Some rows and columns of each matrix."""
     *stack, _, _ = value.type.shape
     offsets = [*[0] * len(stack), rows[0], columns[0]]
@@ -111,7 +111,7 @@ def _part(value: ir.Value, rows: tuple[int, int], columns: tuple[int, int]) -> i
     return tensor.ExtractSliceOp(wanted, value, [], [], [], offsets, sizes, [1] * len(sizes)).result
 
 
-def _with_part(value: ir.Value, part: ir.Value, at: Sequence[int]) -> ir.Value:
+def with_part(value: ir.Value, part: ir.Value, at: Sequence[int]) -> ir.Value:
     """``value`` with ``part`` from row and column ``at`` on."""
     sizes = list(part.type.shape)
     offsets = [*[0] * (len(sizes) - 2), *at]

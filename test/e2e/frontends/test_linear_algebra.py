@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 from ipu_mlir.dialects.machine.machine import machine_of
-from ipu_mlir.passes.raising.matrices.block_factors import best_block
+from ipu_mlir.passes.raising.matrices.block_factors import best_block, best_panels
 
 TARGET = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(1)
@@ -286,3 +286,25 @@ def test_large_triangles_are_solved_block_by_block(lower: bool) -> None:
     op = f'"stablehlo.triangular_solve"(ARGS) <{{{settings}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}}>'
     (solved,) = run(op, triangle, right, results=["tensor<96x90xf32>"], target=small)
     np.testing.assert_allclose(triangle @ solved, right, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["lu", "solve", "slogdet", "singular"])
+def test_systems_of_equations_are_eliminated_block_by_block(name: str) -> None:
+    jax = pytest.importorskip("jax")
+    size, small = 56, ipu.Target(tiles_per_ipu=16, bytes_per_tile=50_000)
+    assert len(best_panels(size, size, 2, "f32", 16, machine_of(small))) > 1
+    a = RNG.uniform(-1, 1, (2, size, size)).astype(np.float32)
+    b = RNG.uniform(-1, 1, (2, size, 3)).astype(np.float32)
+    linalg = jax.numpy.linalg
+    function = {
+        "lu": lambda a, b: (jax.scipy.linalg.lu_factor(a), b + 1),
+        "solve": lambda a, b: jax.grad(lambda a: (linalg.solve(a, b) ** 2).sum())(a),
+        "slogdet": lambda a, b: (linalg.slogdet(a), b + 1),
+        "singular": lambda a, b: linalg.solve(a - a, b),
+    }[name]
+    exe = ipu.compile(jax.jit(function), args=(a, b), target=small)
+    wanted = jax.tree_util.tree_leaves(jax.jit(function)(a, b))
+    for found in (jax.tree_util.tree_leaves(exe(a, b)), exe.run_per_tile([a, b])):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3 * np.nanmax(np.abs(other), initial=0))

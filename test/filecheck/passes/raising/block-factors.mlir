@@ -2,6 +2,9 @@
 
 #a = affine_map<(n, m, k) -> (n, m)>
 #b = affine_map<(n, m, k) -> (n, k)>
+#a2 = affine_map<(m, n, k) -> (m, n)>
+#k = affine_map<(m, n, k) -> (k)>
+#m = affine_map<(m, n, k) -> (m)>
 
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 64, bytes_per_tile = 65536}>} {
 // A block is factored, what lies beside it is solved, and its product with itself is added, negated, to what is left.
@@ -67,5 +70,49 @@ func.func @small(%a: tensor<24x24xf32>) -> tensor<24x24xf32> {
     linalg.yield %zero : f32
   } -> tensor<24x24xf32>
   return %0 : tensor<24x24xf32>
+}
+
+// Some columns are brought to LU form; the others are put in the order of its pivots, solved beside it, and less a product
+// below. Columns that are done follow that order, too.
+// CHECK-LABEL: func.func @elimination
+// CHECK-SAME: (%[[A:.*]]: tensor<96x96xf32>)
+// CHECK: %[[PANEL:.*]] = tensor.extract_slice %[[A]][0, 0] [96, [[N:[0-9]+]]] [1, 1]
+// CHECK: %[[LU:.*]]:3 = linalg.generic {{.*}}library_call = "lu"} ins(%[[PANEL]] :
+// CHECK: %[[OTHERS:.*]] = tensor.extract_slice %[[A]][0, [[N]]]
+// CHECK: %[[TAKEN:.*]] = linalg.generic {{.*}} ins(%[[LU]]#2 :
+// CHECK: tensor.extract %[[OTHERS]]
+// CHECK: %[[BESIDE:.*]] = tensor.extract_slice %[[TAKEN]][0, 0] [[[N]],
+// CHECK: %[[SOLVED:.*]] = linalg.generic {{.*}}library_call = "solve_lower_unit"} ins(%{{.*}}, %[[BESIDE]] :
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%{{.*}}, %[[SOLVED]] :
+// CHECK: library_call = "lu"
+// CHECK: return
+func.func @elimination(%a: tensor<96x96xf32>) -> (tensor<96x96xf32>, tensor<96xi32>, tensor<96xi32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<96x96xf32>
+  %row = tensor.empty() : tensor<96xi32>
+  %0:3 = linalg.generic {indexing_maps = [#a2, #a2, #k, #m], iterator_types = ["reduction", "reduction", "reduction"],
+      library_call = "lu"}
+      ins(%a : tensor<96x96xf32>) outs(%empty, %row, %row : tensor<96x96xf32>, tensor<96xi32>, tensor<96xi32>) {
+  ^bb0(%x: f32, %out: f32, %p: i32, %q: i32):
+    linalg.yield %zero, %none, %none : f32, i32, i32
+  } -> (tensor<96x96xf32>, tensor<96xi32>, tensor<96xi32>)
+  return %0#0, %0#1, %0#2 : tensor<96x96xf32>, tensor<96xi32>, tensor<96xi32>
+}
+
+// Between blocks of f16 numbers would be rounded.
+// CHECK-LABEL: func.func @narrow
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @narrow(%a: tensor<96x96xf16>, %b: tensor<96x5xf16>) -> tensor<96x5xf16> {
+  %zero = arith.constant 0.0 : f16
+  %empty = tensor.empty() : tensor<96x5xf16>
+  %0 = linalg.generic {indexing_maps = [#a, #b, #b], iterator_types = ["reduction", "reduction", "parallel"],
+      library_call = "solve"}
+      ins(%a, %b : tensor<96x96xf16>, tensor<96x5xf16>) outs(%empty : tensor<96x5xf16>) {
+  ^bb0(%x: f16, %y: f16, %out: f16):
+    linalg.yield %zero : f16
+  } -> tensor<96x5xf16>
+  return %0 : tensor<96x5xf16>
 }
 }
