@@ -36,7 +36,8 @@ def type_of_sums(given: Any, tensor: Any) -> tf.DType:
     """
     if callable(given) and not isinstance(given, type | tf.DType | np.dtype):
         given = given(tensor)
-    return tf.as_dtype(tensor.dtype if given is None else given)
+    wanted: Any = tensor.dtype if given is None else given
+    return tf.as_dtype(wanted)
 
 
 def accumulator_type(given: Any, variable: Any) -> tf.DType:
