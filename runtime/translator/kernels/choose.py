@@ -60,6 +60,7 @@ _LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a ker
 _MOST_OWN = 8  # elements of an array that is a kernel's own
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
 _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
+_MOST_ARRAYS = 1000  # of a kernel, beside a few numbers: Python's foreign functions take 1,024 arguments
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _COLUMNS = 64  # units at a time where blocks have pieces of rows: whole cache lines, and several vectors
 _SHARES = 4  # blocks of random numbers for each thread, in case that one begins late
@@ -164,10 +165,13 @@ class Kernels:
         call = self._call(function, "block", ("lo", "hi"), [statement], blocks)
         return statement if call is None else BlockLoop(units, block, (call,), (), statement.origin)
 
-    def _run(self, statements: list[Statement]) -> list[Call] | list[Statement]:
-        """The call of one kernel; ``statements`` themselves where nobody would see what it does."""
-        call = self._call(self._written(statements), "run", (), statements)
-        return statements if call is None else [call]
+    def _run(self, statements: list[Statement]) -> list[Call | Statement]:
+        """The call of a kernel, of several for many arrays; ``statements`` themselves where nobody would see it."""
+        function, middle = self._written(statements), len(statements) // 2
+        if middle and len(function.parameters) > _MOST_ARRAYS:
+            return [*self._run(statements[:middle]), *self._run(statements[middle:])]
+        call = self._call(function, "run", (), statements)
+        return [*statements] if call is None else [call]
 
     def _written(self, statements: Sequence[Statement]) -> Function:
         """``statements``, one after the other.
@@ -296,10 +300,10 @@ class Kernels:
         statements: Sequence[Statement],
         blocks: Blocks | None = None,
     ) -> Call | None:
-        """Keep ``function``; the call of it, or None if nobody would see what it does."""
+        """Keep ``function``; the call of it, or None if nobody would see what it does, or it takes too many arrays."""
         written = {self._place(access.buffer) for statement in statements for access in statement.dests()}
         arrays = list(function.parameters)
-        if not any(place in written for place in arrays):
+        if len(arrays) > _MOST_ARRAYS or not any(place in written for place in arrays):
             return None
         uses = declared(function.parameters, self.places, statements, blocks) if self.options.checked else None
         name = self._kept(function, kind, numbers, uses)

@@ -7,6 +7,7 @@ import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.kernels import choose
 from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
@@ -41,6 +42,19 @@ def test_a_step_on_a_large_weight_is_one_pass_over_memory() -> None:
 def test_a_step_on_a_small_weight_is_one_kernel_too() -> None:
     assert "run0.run(v, g, w, result0)" in translated(momentum(256)).source
     assert "run(" not in translated(momentum(256), "never").source
+
+
+def test_statements_on_many_arrays_are_several_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "_MOST_ARRAYS", 4)
+    results = ", ".join(f"%y{place}[d0] : 4" for place in range(5))
+    lines = [f"argument %x{place} : float32[4]\n  temporary %y{place} : float32[4]" for place in range(5)]
+    lines += [f"elementwise 4 {{\n    store add(%x{n}[d0], float32({n}.0)), %y{n}[d0]\n  }}" for n in range(5)]
+    given = ", ".join(f"%x{place}" for place in range(5))
+    found = translated(f"program @main({given}) -> ({results}) {{\n  " + "\n  ".join(lines) + "\n}", "always")
+    assert found.source.count(".run(") == 3
+    x = np.arange(4, dtype=np.float32)
+    for number, result in enumerate(Engine.of(found, 1).run([x] * 5)):
+        assert np.array_equal(result, x + number)
 
 
 def looped(rounds: int) -> str:
