@@ -230,6 +230,25 @@ def _frexp(x: Any) -> Any:
     return np.frexp(x)
 
 
+@rule("fake_quantize_per_tensor_affine_cachemask.default")
+def _as_quantized(x: Any, scale: Any, zero: Any, low: int, high: int) -> tuple[Any, Any]:
+    """The nearest number that an integer between ``low`` and ``high`` stands for, and where there is one."""
+    number = np.rint(x * (1.0 / scale)) + zero
+    return (np.clip(number, low, high) - zero) * scale, (number >= low) & (number <= high)
+
+
+@rule("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default")
+def _as_quantized_if(x: Any, scale: Any, zero: Any, is_on: Any, low: int, high: int) -> tuple[Any, Any]:
+    found, is_there = _as_quantized(x, scale, zero.astype(x.dtype), low, high)
+    return np.where(is_on == 0, x, found), is_there | (is_on == 0)
+
+
+@rule("fake_quantize_per_channel_affine_cachemask.default")
+def _channels_as_quantized(x: Any, scale: Any, zero: Any, axis: int, low: int, high: int) -> tuple[Any, Any]:
+    over = [-1 if each == axis % len(x.shape) else 1 for each in range(len(x.shape))]
+    return _as_quantized(x, np.reshape(scale, over), np.reshape(zero.astype(x.dtype), over), low, high)
+
+
 @elementwise("hardshrink_backward.default", "softshrink_backward.default")
 def _shrunk_backward(gradient: Any, x: Any, most: Any) -> Any:
     return np.where(np.abs(x) <= most, 0.0, gradient)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule
+from ipu_mlir.tracing.functions.bits import bits_of, from_bits
 from ipu_mlir.tracing.graph import Symbol
 
 
@@ -87,6 +88,16 @@ def converted(x: Any, *_: Any, made: Made, **__: Any) -> Any:
     if made.dtype.kind in "iu" and made.dtype.itemsize < 4 and x.dtype.kind not in "biu":
         x = x.astype(np.int32)
     return x.astype(made.dtype)
+
+
+@rule("view.dtype")
+def _bits(x: Any, dtype: Any, made: Made) -> Any:
+    kinds = x.dtype.kind + made.dtype.kind
+    if x.dtype.itemsize != made.dtype.itemsize or "b" in kinds or "c" in kinds:
+        raise NotImplementedError(f"bits of {x.dtype} as {made.dtype}: only those of numbers of the same size are")
+    if x.dtype.kind not in "iu":
+        x = bits_of(x)
+    return x.astype(made.dtype) if made.dtype.kind in "iu" else from_bits(x, made.dtype)
 
 
 @rule(

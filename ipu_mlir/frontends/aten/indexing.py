@@ -220,3 +220,19 @@ def _masked_scatter_backward(gradient: Any, mask: Any, sizes: Any) -> Any:
 def _bincount(x: Any, weights: Any = None, minlength: int = 0, *, made: Made) -> Any:
     empty = constant(np.zeros(made.shape, made.dtype))
     return empty.at[x].add(constant(np.ones(x.shape, made.dtype)) if weights is None else weights.astype(made.dtype))
+
+
+@rule("nonzero_static.default")
+def _nonzero(x: Any, *, size: int, fill_value: int = -1) -> Any:
+    """The places of the first ``size`` elements that are not zero."""
+    is_there = np.reshape(x != 0, (-1,))
+    number = np.cumsum(is_there.astype(np.int32)) - 1
+    row = np.where(is_there & (number < size), number, size)
+    flat = constant(np.zeros(size + 1, np.int64)).at[row].set(constant(np.arange(row.shape[0])))[:size]
+    places = np.stack(np.unravel_index(flat, x.shape), axis=1)
+    return np.where((np.arange(size) < np.sum(is_there.astype(np.int64)))[:, None], places, fill_value)
+
+
+@rule("repeat_interleave.Tensor")
+def _numbers_repeated(repeats: Any, *, output_size: int | None = None, made: Made) -> Any:
+    return np.searchsorted(np.cumsum(repeats), constant(np.arange(made.shape[0]), repeats.dtype), "right")

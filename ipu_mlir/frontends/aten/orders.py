@@ -6,6 +6,7 @@ import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, common_dtype, constant, rule
 from ipu_mlir.tracing.functions.orders import argsort_descending, argtop
+from ipu_mlir.tracing.graph import Symbol
 
 
 def _ordered(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -99,14 +100,14 @@ def _mode(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     return tuple(np.moveaxis(each, -1, dim) if keepdim else each[..., 0] for each in found)
 
 
-@rule("searchsorted.Tensor")
+@rule("searchsorted.Tensor", "searchsorted.Scalar")
 def _searchsorted(
     ordered: Any, x: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Any = None
 ) -> Any:
     dtype = common_dtype([ordered, x])
     if sorter is not None:
         ordered = np.take_along_axis(ordered, sorter, -1)
-    ordered, x = ordered.astype(dtype), x.astype(dtype)
+    ordered, x = ordered.astype(dtype), x.astype(dtype) if isinstance(x, Symbol) else constant(x, dtype)
     after = right or side == "right"
     if len(ordered.shape) == 1:
         return np.searchsorted(ordered, x, "right" if after else "left")

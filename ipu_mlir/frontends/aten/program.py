@@ -26,7 +26,9 @@ def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
     """The ops of ``graph`` that have no rule, or give what is as large as values say."""
     for node in graph.nodes:
         if not all(map(_is_known, pytree.tree_leaves(node.meta.get("val")))) or (
-            node.op == "call_function" and rule_of(node.target) is None and not _is_python(node.target)
+            node.op == "call_function"
+            and rule_of(node.target) is None
+            and not (_is_python(node.target) or _is_of_numbers(node))
         ):
             yield f"{node.target}"
         elif node.op == "get_attr" and (body := _body(node)) is not None:
@@ -35,6 +37,12 @@ def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
 
 def _is_python(target: Any) -> bool:
     return getattr(target, "__name__", "") == "getitem"
+
+
+def _is_of_numbers(node: torch.fx.Node) -> bool:
+    """True for an op without tensors, such as a window, which gives the same in every run."""
+    tags = getattr(node.target, "tags", (torch.Tag.nondeterministic_seeded,))
+    return not node.all_input_nodes and torch.Tag.nondeterministic_seeded not in tags
 
 
 def _is_known(made: Any) -> bool:
@@ -104,7 +112,10 @@ def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
         part = args[0][args[1]]
         return _as_said(node, part.value, *_made(node).every[0]) if isinstance(part, Later) else part
     rule, made = rule_of(node.target), _made(node)
-    assert rule is not None, f"{node.target} has a rule, or the program is refused"
+    if rule is None:
+        assert _is_of_numbers(node), f"{node.target} has a rule, or the program is refused"
+        found = node.target(*args, **_without_device(kwargs))
+        return _as_said(node, constant(to_numpy(found, found.dtype)), made.shape, made.dtype)
     more = {"made": made} if rule.takes_made else {}
     result = rule.apply(*args, **_without_device(kwargs), **more)
     if result is None:

@@ -170,14 +170,24 @@ def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
     tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
     if kind == torch.bfloat16:
         return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
+    to_numpy_dtype(tensor.dtype)
     return tensor.numpy()
 
 
 @cache
 def to_numpy_dtype(dtype: torch.dtype) -> np.dtype[Any]:
-    """NumPy's type of the elements of a tensor."""
+    """NumPy's type of the elements of a tensor.
+
+    Raises:
+        NotImplementedError: there is none.
+    """
+    if dtype == torch.bfloat16:
+        return host_dtype("bf16")
     with _disable_current_modes():  # an export has tensors without values only
-        return host_dtype("bf16") if dtype == torch.bfloat16 else torch.empty(0, dtype=dtype).numpy().dtype
+        try:
+            return torch.empty(0, dtype=dtype).numpy().dtype
+        except TypeError as error:
+            raise NotImplementedError(f"there are no tensors of {dtype} here; use another type, x.to(...)") from error
 
 
 @cache

@@ -11,22 +11,6 @@ from torch.fx.passes.shape_prop import _extract_tensor_metadata
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 
-aten = torch.ops.aten
-
-_FILLS: dict[Any, Any] = {
-    aten.full: 1,
-    aten.full_like: 1,
-    aten.new_full: 2,
-    aten.new_ones: True,
-    aten.new_zeros: False,
-    aten.ones: True,
-    aten.ones_like: True,
-    aten.scalar_tensor: 0,
-    aten.zeros: False,
-    aten.zeros_like: False,
-}
-"""Ops that give one number everywhere: a bool is that number, an int the place of the argument that is."""
-
 
 def without_state(program: ExportedProgram) -> tuple[torch.fx.Graph, list[torch.Tensor]]:
     """The graph of ``program``, whose last arguments are its constants, and these. It takes and gives tensors only."""
@@ -52,7 +36,7 @@ def constants_last(graph: torch.fx.Graph, values: dict[torch.fx.Node, torch.Tens
         values: arguments that are constants.
     """
     for node in graph.nodes:
-        if (value := _constant(node)) is not None:
+        if (value := _held(node)) is not None:
             values[node] = value
     inputs = [node for node in graph.nodes if node.op == "placeholder" and node not in values]
     last = inputs[-1] if inputs else None
@@ -68,20 +52,10 @@ def constants_last(graph: torch.fx.Graph, values: dict[torch.fx.Node, torch.Tens
     return list(values.values())
 
 
-def _constant(node: torch.fx.Node) -> torch.Tensor | None:
-    """The tensor that ``node`` is in every run: one that the graph holds, or one number everywhere."""
-    if node.op == "get_attr":
-        held = getattr(node.graph.owning_module, str(node.target), None)
-        return held if isinstance(held, torch.Tensor) else None
-    made = node.meta.get("val")
-    number = _FILLS.get(getattr(node.target, "overloadpacket", None))
-    if number is None or not isinstance(made, torch.Tensor) or made.dtype.is_complex:
-        return None
-    if not isinstance(number, bool):
-        number = node.args[number]
-    if not isinstance(number, bool | int | float) or not all(isinstance(size, int) for size in made.shape):
-        return None
-    return torch.full((), number, dtype=made.dtype).expand(made.shape)
+def _held(node: torch.fx.Node) -> torch.Tensor | None:
+    """The tensor that the graph holds and ``node`` names."""
+    held = getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
+    return held if isinstance(held, torch.Tensor) else None
 
 
 def keep_first_arguments(module: ir.Module, names: Sequence[str]) -> None:

@@ -157,6 +157,20 @@ def test_products_of_rows_in_groups_and_their_gradients():
     check(f, x, matrices, torch.tensor([3, 3, 16], dtype=torch.int32), tolerance=1e-2)
 
 
+def test_windows_bits_quantised_numbers_and_places_in_known_numbers():
+    def f(x, scales, zeros, counts):
+        window = torch.hamming_window(6) + torch.fft.fftfreq(6)
+        places = torch.nonzero_static(x > 0, size=5), torch.nonzero_static(x > 0, size=24, fill_value=7)
+        rows = x.repeat_interleave(counts, 0, output_size=7), torch.searchsorted(x[0].sort()[0], 0.3)
+        channels = torch.fake_quantize_per_channel_affine(x, scales, zeros, 1, 0, 15)
+        quantised = torch.fake_quantize_per_tensor_affine(x, scales[0], zeros[2], 0, 15), channels
+        return x * window, x.view(torch.int32), x.view(torch.int32).view(torch.float32), *places, *rows, *quantised
+
+    scales, zeros = torch.arange(1, 7) * 0.05, torch.arange(6, dtype=torch.int32)
+    check(f, numbers(4, 6), scales, zeros, torch.tensor([1, 0, 4, 2]))
+    check(slopes(lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7)), numbers(4, 6))
+
+
 @pytest.mark.parametrize("settings", [{"padding_idx": 2}, {"mode": "max"}, {"mode": "sum", "weighted": True}], ids=str)
 def test_gradients_of_bags_of_rows(settings):
     indices, offsets = torch.tensor([1, 2, 2, 6, 0, 3, 3, 5]), torch.tensor([0, 3, 3, 5])

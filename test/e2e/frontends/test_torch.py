@@ -169,6 +169,11 @@ def test_what_asks_for_values_is_refused_with_its_line(source):
         ipu.compile(source, args=[torch.ones(3)], target=TARGET)
 
 
+def test_types_that_numpy_has_not_are_refused():
+    with pytest.raises(ipu.CompileError, match=r"no tensors of torch\.complex32 here; use another type"):
+        ipu.compile(lambda x: x.to(torch.complex32), args=[torch.ones(3)], target=TARGET)
+
+
 def test_sizes_that_depend_on_values_are_refused_by_name():
     with pytest.raises(
         ipu.CompileError, match=r"the program has aten.index.Tensor, whose result is as large as values"
