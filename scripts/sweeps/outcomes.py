@@ -197,7 +197,7 @@ _GROUPS = (
     ("sizes are not all known", "sizes that depend on data"),
     ("depends on data", "sizes that depend on data"),
     ("not torch.int", "sizes that depend on data"),
-    ("get value out of a tracing tensor", "the framework cannot trace what depends on values"),
+    ("it asks for values of tensors", "the framework cannot trace what depends on values"),
     ("that cannot be imported: ", "an op has no rule"),
     ("changes argument", "writes to its arguments"),
     ("The function/graph was not", "the framework cannot export it"),
