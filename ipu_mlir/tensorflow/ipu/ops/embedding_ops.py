@@ -56,7 +56,7 @@ class HostEmbeddingSGDGAOptimizerSpec(HostEmbeddingOptimizerSpec):
     """As ``HostEmbeddingOptimizerSpec``, but updates are gathered, and several are applied together."""
 
     def __init__(self, learning_rate: Any, accumulation_factor: int) -> None:
-        """Apply updates whenever there are ``accumulation_factor``.
+        """Apply updates whenever there are ``accumulation_factor``; a step with two lookups of the table makes two.
 
         Raises:
             ValueError: that is no whole number from 1.
