@@ -108,7 +108,7 @@ def _are_in_order(*ops: ir.Operation) -> bool:
 
 def _gaps(nest: LoopNest, number: int, other: int, view: ir.Operation) -> tuple[Gap, ...]:
     """The dimensions of operand ``number`` that can be split: those with gaps; none if that is not all of them."""
-    if len(view.operands) > 1:
+    if len(view.operands) > 1 or view.results[0].type.rank != view.operands[0].type.rank:
         return ()
     strides, offsets = static_numbers(view, "strides"), static_numbers(view, "offsets")
     found = []

@@ -138,3 +138,30 @@ func.func @no_gaps(%x: memref<4xf32>, %w: memref<3xf32>, %y: memref<9xf32>, %z: 
   memref.copy %read, %y : memref<9xf32> to memref<9xf32>
   return
 }
+
+// -----
+
+#window = affine_map<(o, k) -> (0, o + k)>
+#weight = affine_map<(o, k) -> (k)>
+#result = affine_map<(o, k) -> (o)>
+
+// A view without one of the dimensions stays as it is.
+// CHECK-LABEL: func.func @view_of_fewer_dimensions
+// CHECK: memref.subview %{{.*}}[0, 1] [1, 4] [1, 2]
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @view_of_fewer_dimensions(%x: memref<4xf32>, %w: memref<3xf32>, %z: memref<7xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %apart = memref.alloc() : memref<1x9xf32>
+  linalg.fill ins(%zero : f32) outs(%apart : memref<1x9xf32>)
+  %view = memref.subview %apart[0, 1] [1, 4] [1, 2] : memref<1x9xf32> to memref<4xf32, strided<[2], offset: 1>>
+  memref.copy %x, %view : memref<4xf32> to memref<4xf32, strided<[2], offset: 1>>
+  linalg.generic {indexing_maps = [#window, #weight, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%apart, %w : memref<1x9xf32>, memref<3xf32>) outs(%z : memref<7xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
