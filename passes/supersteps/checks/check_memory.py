@@ -1,5 +1,6 @@
 """``ipu-check-memory``: whether the program fits into the memory of every tile."""
 
+from dataclasses import replace
 from typing import Any
 
 from ipu_mlir.dialects import ipu
@@ -36,6 +37,7 @@ class OutOfMemoryError(PassFailed):
         self.report = report
         self.problems = problems
         self.module_text = module_text
+        self._advice = tuple((each.advice, each.tried) for each in problems)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave behind what is made of the IR; it is made again of its text where somebody asks for it."""
@@ -48,7 +50,8 @@ class OutOfMemoryError(PassFailed):
         self._module = parse_module(self.module_text, ipu.context())
         with self._module.context, ir.Location.unknown():
             self.report = memory_report(self._module.operation, self.entry)
-            self.problems = memory_problems(self.report)
+            problems = zip(memory_problems(self.report), self._advice, strict=True)
+            self.problems = tuple(replace(each, advice=advice, tried=tried) for each, (advice, tried) in problems)
         return getattr(self, name)
 
 

@@ -211,3 +211,12 @@ def test_every_kind_of_error_can_be_raised_in_another_process() -> None:
         error = kind.__new__(kind, "text")
         error.__dict__["note"] = 1
         assert vars(again(error)) == {"note": 1}, kind
+
+
+def test_advice_that_was_tried_travels_along():
+    with pytest.raises(ipu.OutOfMemoryError) as caught:
+        small = ipu.Target(tiles_per_ipu=2, bytes_per_tile=20_000)
+        ipu.compile(lambda x: np.exp(x) + x.T, args=[ipu.TensorSpec((64, 64))], target=small)
+    (problem,), (other,) = caught.value.problems, pickle.loads(pickle.dumps(caught.value)).problems
+    assert problem.tried and other.tried and other.advice == problem.advice
+    assert any(each.compiled for each in other.advice)
