@@ -55,6 +55,18 @@ def memory_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "mai
     return always + _most_alive(timeline, [bound.buffer(value.type) for value in timeline.allocations])
 
 
+def data_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> int:
+    """Bytes that arguments and buffers of the program ``entry`` alone never exceed on any tile.
+
+    Raises:
+        CompileError: as of ``memory_bound``.
+    """
+    tree, bound = program_tree(module, entry), _Bound(machine_of(module_target(module.operation)))
+    timeline = timeline_of(tree)
+    always = sum(bound.buffer(value.type) for value in kept_arguments(tree, ()))
+    return always + _most_alive(timeline, [bound.buffer(value.type) for value in timeline.allocations])
+
+
 def _most_alive(timeline: Timeline, sizes: list[int]) -> int:
     alive = most = 0
     for event in timeline.events:

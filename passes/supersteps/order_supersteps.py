@@ -10,7 +10,7 @@ from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, effects_of
 from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, symbol_of
 from ipu_mlir.dialects.analysis.shards import LINKS
 from ipu_mlir.dialects.attributes.attributes import module_target
-from ipu_mlir.dialects.memory.bound import memory_bound
+from ipu_mlir.dialects.memory.bound import data_bound
 from ipu_mlir.dialects.memory.buffer_bytes import BufferSizes
 from ipu_mlir.dialects.memory.report import PEAK_AS_WRITTEN, memory_report
 from ipu_mlir.dialects.memory.resident import entries_of
@@ -20,9 +20,8 @@ from ipu_mlir.passes.supersteps.least_peak import Buffer, least_peak_order
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
 from ipu_mlir.passes.support.rewriting import list_ops
 
-_FEW = 0.25
-"""Where all buffers that are ever allocated take less than this share of the memory, little can be gained: to follow
-when each lives takes longer."""
+_DATA = 0.5
+"""Where data take less than this share of the memory, no order makes up for the code: to ask for it takes longer."""
 
 _IN_FRONT = ("arith.constant", "memref.get_global")
 
@@ -49,9 +48,10 @@ class OrderSupersteps(Pass):
         target = module_target(module)
         most, sizes = self.over * target.bytes_per_tile, BufferSizes(target.num_tiles)
         allocated = sum(_bytes(sizes, op.results[0]) for op in list_ops(module, "memref.alloc"))
-        if target.io_tiles or allocated < most * _FEW:
+        if target.io_tiles or allocated < most * _DATA / 2:  # the other half may be arguments
             return
-        short = [symbol_of(each) for each in entries_of(module) if memory_bound(module, symbol_of(each)) > most]
+        entries = [symbol_of(each) for each in entries_of(module)]
+        short = [each for each in entries if data_bound(module, each) > most * _DATA]
         if not short:
             return
         before = _peaks(module, short)
