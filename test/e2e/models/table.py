@@ -18,9 +18,7 @@ _ROOMS = {
 CHEAPEST = ("flax.nnx encoder", "equinox convolutions")
 """Those that every run of the tests tries."""
 
-KNOWN_FAILURES: dict[tuple[str, str], tuple[str, str]] = {
-    ("keras NASNetMobile", "forward"): ("too many arguments", "a kernel takes at most 1,024 arrays"),
-}
+KNOWN_FAILURES: dict[tuple[str, str], tuple[str, str]] = {}
 """By name and kind: a part of the message, and the reason. One that passes is a failure of the test."""
 
 
