@@ -100,6 +100,7 @@ from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSl
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
 from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
+from ipu_mlir.passes.raising.elements.split_scatters import SplitScatters
 from ipu_mlir.passes.raising.elements.spread_gathers import SpreadGathers
 from ipu_mlir.passes.raising.loops.forward_rows import ForwardRows
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
@@ -222,6 +223,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseLoops,
     RaiseRecurrences,
     RaiseRanks,
+    SplitScatters,
     SpreadGathers,
     SplitTopK,
     BlockFactors,

@@ -110,6 +110,24 @@ def index_sum(left: ir.Value | int, right: ir.Value | None) -> ir.Value:
     return right if left == 0 else upstream("arith").AddIOp(as_index(left), right).result
 
 
+def combined(partial: ir.Value, start: ir.Value, num_cut: int, combiner: str) -> ir.Operation:
+    """``partial`` joined by ``combiner`` over its ``num_cut`` leading dimensions, beginning with ``start``."""
+    rank = len(start.type.shape)
+    results = [ir.AffineExpr.get_dim(loop) for loop in range(rank)]
+    partials = [ir.AffineExpr.get_dim(rank + loop) for loop in range(num_cut)]
+    maps = [
+        ir.AffineMap.get(rank + num_cut, 0, [*partials, *results]),
+        ir.AffineMap.get(rank + num_cut, 0, results),
+    ]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        element, so_far = arguments
+        joined = ir.Operation.create(combiner, results=[so_far.type], operands=[so_far, element])
+        return [joined.results[0]]
+
+    return generic([partial], [start], maps, [True] * rank + [False] * num_cut, body)
+
+
 def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     """``value`` in another shape of as many elements, by way of one dimension."""
     tensor, old, element = upstream("tensor"), list(value.type.shape), value.type.element_type

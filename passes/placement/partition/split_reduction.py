@@ -10,7 +10,7 @@ from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.combiners import neutral
-from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, generic
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic, combined, fill_with
 from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark, marks_of
 from ipu_mlir.passes.support.rewriting import replace_op
@@ -80,12 +80,12 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
         family = family_mark(op)
         for name, attribute in {**marks_of(op), **family, PARTS: parts_to_attr(parts), PARTIALS: mark}.items():
             partial.attributes[name] = attribute
-        combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner)
+        joined = combined(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner)
         for name, attribute in {**family, COMBINES: mark}.items():
-            combined.attributes[name] = attribute
+            joined.attributes[name] = attribute
     op.regions[0].blocks[0].append_to(partial.regions[0])
-    replace_op(op, [combined.results[0]])
-    return partial, combined
+    replace_op(op, [joined.results[0]])
+    return partial, joined
 
 
 def split_steps(steps: Sequence[ir.Operation], parts: Sequence[Parts]) -> list[ir.Operation]:
@@ -100,36 +100,18 @@ def split_steps(steps: Sequence[ir.Operation], parts: Sequence[Parts]) -> list[i
     for step, own in zip(steps, parts, strict=True):
         nest = loop_nest(step)
         assert nest is not None, "a step has the loops of the op that it is a step of"
-        partial, combined = split_reduction(step, nest, own)
+        partial, joined = split_reduction(step, nest, own)
         if made and made[-2].results[0].type == partial.results[0].type:
-            before, combined_before = made[-2:]
+            before, joined_before = made[-2:]
             fill = partial.operands[nest.num_inputs].owner.operation
             partial.operands[nest.num_inputs] = before.results[0]
-            combined.operands[1] = combined_before.operands[1]
-            for op in (fill, combined_before):
+            joined.operands[1] = joined_before.operands[1]
+            for op in (fill, joined_before):
                 op.erase()
             made.pop()
-        made += [partial, combined]
+        made += [partial, joined]
     return made
 
 
 def _block_number(loop: int, block: int) -> ir.AffineExpr:
     return ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(loop), ir.AffineExpr.get_constant(block))
-
-
-def _combine(partial: ir.Value, start: ir.Value, num_cut: int, combiner: str) -> ir.Operation:
-    """Combine ``partial`` over its leading dimensions, beginning with ``start``."""
-    rank = len(start.type.shape)
-    results = [ir.AffineExpr.get_dim(loop) for loop in range(rank)]
-    partials = [ir.AffineExpr.get_dim(rank + loop) for loop in range(num_cut)]
-    maps = [
-        ir.AffineMap.get(rank + num_cut, 0, [*partials, *results]),
-        ir.AffineMap.get(rank + num_cut, 0, results),
-    ]
-
-    def body(arguments: list[ir.Value]) -> list[ir.Value]:
-        element, so_far = arguments
-        joined = ir.Operation.create(combiner, results=[so_far.type], operands=[so_far, element])
-        return [joined.results[0]]
-
-    return generic([partial], [start], maps, [True] * rank + [False] * num_cut, body)
