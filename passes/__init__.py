@@ -7,6 +7,7 @@ from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.inline_gathered import InlineGathered
 from ipu_mlir.passes.host.iterations.batch_iterations import BatchIterations
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
+from ipu_mlir.passes.host.merge_scatters import MergeScatters
 from ipu_mlir.passes.host.merge_sorts import MergeSorts
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
 from ipu_mlir.passes.host.skip_gaps import SkipGaps
@@ -202,6 +203,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeComputeSets,
     OrderSupersteps,
     MergeReductions,
+    MergeScatters,
     MergeSorts,
     SkipGaps,
     InlineGathered,

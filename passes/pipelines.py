@@ -196,6 +196,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-drop-placement",
     "ipu-forward-copies",
     "ipu-merge-reductions",
+    "ipu-merge-scatters",
     "ipu-merge-sorts",
     "ipu-skip-gaps",
     "ipu-inline-gathered",
