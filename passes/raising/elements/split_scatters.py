@@ -13,6 +13,7 @@ from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _FEWEST_UPDATES = 256  # that a tile looks at sooner than partial results are combined
 _FEWEST_PARTS = 4
+_ROUNDS_ALL = 32  # bits from which a sum is rounded after each addition
 _PREFIX = "scatter_"
 
 
@@ -44,6 +45,8 @@ def _split_one(op: ir.Operation, target: Target) -> None:
     if kind not in OPS_OF_KIND or nest is None or nest.parallel.count(False) != 1:
         return
     element = op.results[0].type.element_type
+    if isinstance(element, ir.FloatType) and element.width < _ROUNDS_ALL:
+        return  # the sum of a vertex is rounded once
     combiner = OPS_OF_KIND[kind][not isinstance(element, ir.FloatType)]
     loop, rank = nest.parallel.index(False), len(op.results[0].type.shape)
     if op.attributes["library_call"] != ir.StringAttr.get(_PREFIX + kind) or neutral(combiner, element) is None:
@@ -84,7 +87,7 @@ def parts_of_updates(updates: int, rows: int, columns: int, num_tiles: int) -> i
     Of the upper half of what there is room for, the number that leaves least to do one after the other.
 
     >>> parts_of_updates(100_000, 50, 1, 1472), parts_of_updates(10_000, 2000, 64, 1472)
-    (1470, 5)
+    (1250, 5)
     >>> parts_of_updates(1000, 1000, 1, 1472), parts_of_updates(100_000, 50, 100_000, 1472)
     (1, 1)
     """

@@ -110,5 +110,5 @@ def test_state_that_loops_and_branches_carry_is_on_no_tile_in_between():
         wanted = plain(*args)
         for given, by_tiles, value in zip(offloaded(*args), on_tiles.run_per_tile(args), wanted, strict=True):
             np.testing.assert_array_equal(given, value)
-            np.testing.assert_array_equal(by_tiles, value)
+            np.testing.assert_allclose(by_tiles, value, rtol=1e-6)  # kernels have a tanh of their own
     assert "scf.if" in offloaded.mlir("l1").partition("ipu.remote_load")[0]
