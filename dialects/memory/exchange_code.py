@@ -61,12 +61,13 @@ class Steering:
 
 
 class ExchangeCode:
-    """The code of exchanges on ``target``; exchanges between equal types in equal orders share one answer."""
+    """The code of the exchanges of one program on ``target``; those of equal types in equal orders share one answer."""
 
     def __init__(self, target: Target) -> None:
         self._num_tiles = target.num_tiles
         self._machine = machine_of(target)
         self._known: dict[tuple[ir.Type, ir.Type, Order | None, bool], Steering] = {}
+        self._orders: dict[ir.Operation, Order | None] = {}
 
     def of(self, exchange: ir.Operation) -> PerTile:
         """Bytes per tile of the code of one exchange, or copy."""
@@ -80,7 +81,9 @@ class ExchangeCode:
         """Of one exchange, or copy; as if it said ``gathers``, or did not, if that is given."""
         source, dest = (operand.type for operand in exchange.operands)
         gathers = GATHERS in exchange.attributes if gathers is None else gathers
-        key = source, dest, order_of(exchange, self._machine), gathers
+        if exchange not in self._orders:
+            self._orders[exchange] = order_of(exchange, self._machine)
+        key = source, dest, self._orders[exchange], gathers
         if key not in self._known:
             (give, shown), (take, filled) = side_of(source), side_of(dest)
             traffic = exchange_traffic(give, shown, take, filled, self._num_tiles)

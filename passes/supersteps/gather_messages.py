@@ -74,8 +74,8 @@ def _fit(module: ir.Operation, entry: str) -> None:
     for _ in range(_MOST_ROUNDS):
         report = memory_report(module, entry)
         over = report.peak.largest() - report.limit
-        if over <= 0:
-            return
+        if over <= 0 or over > report.categories["exchange_code"].on(report.peak.worst_tile()):
+            return  # it fits, or would not without any code
         taken = cheapest(_choices(report, code, over), over)
         if not taken:
             return

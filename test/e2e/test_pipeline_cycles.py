@@ -51,6 +51,7 @@ def test_grouped_slots_take_the_time_of_the_slowest_stage(count):
     assert device_cycles(profile) <= 1.1 * (count + STAGES - 1) * slowest_stage(profile, count)
 
 
+@pytest.mark.slow
 def test_stages_at_the_same_time_are_faster_than_one_after_the_other():
     names = ("grouped", "interleaved", "sequential")
     grouped, interleaved, sequential = (device_cycles(profile_of(name, 16)) for name in names)

@@ -64,6 +64,7 @@ def test_whoever_takes_the_tiles_that_are_named_soon_has_enough(args: list[Any])
     assert 1 <= tried <= 3
 
 
+@pytest.mark.slow
 def test_a_part_of_a_chip_is_told_of_the_whole_chip() -> None:
     args, part = specs(4096, 512, 8), ipu.Target(name="ipu1", tiles_per_ipu=16, bytes_per_tile=638_976)
     found = problem(layers, args, target=part)
@@ -158,12 +159,14 @@ func.func @main(%x: tensor<64x64xf32>, %w: tensor<60x64x64xf32>) -> tensor<64x64
     assert ipu.compile(loop, target=target).profile().compilation.fits
 
 
+@pytest.mark.slow
 def test_exchanges_with_most_code_are_named_with_their_place() -> None:
     target = ipu.Target(tiles_per_ipu=152, bytes_per_tile=40_000)
     found = problem(layers, specs(64, 64, 60), target=target)
     assert re.search(r"of their code here: [\d,]+ B at test_memory_advice.py:\d+:\d+", advised(found, "longer blocks"))
 
 
+@pytest.mark.slow
 def test_vertices_on_every_tile_need_a_smaller_program() -> None:
     target = ipu.Target(tiles_per_ipu=64, bytes_per_tile=10_000)
     found = problem(layers, specs(64, 64, 60), target=target)

@@ -72,6 +72,7 @@ def test_equal_blocks_are_shared_out_evenly_and_the_user_may_move_them() -> None
     assert [len(each) for each in moved.split(parameters)] == [1, 1, 7] and moved.split(parameters)[1] == [()]
 
 
+@pytest.mark.slow
 def test_stages_that_wait_need_more_memory() -> None:
     """The first stage of a grouped pipeline stores for more micro-batches than the last, which has no room to spare."""
     network = net(4)
