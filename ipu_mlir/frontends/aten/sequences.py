@@ -114,12 +114,13 @@ class WholeSequences(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         theirs = getattr(torch.ops.aten, getattr(func, "__name__", ""), None)
         ours = _OURS.get(getattr(theirs, "input", None))
-        transform = peek_interpreter_stack()
-        is_one_gradient = transform is None or (transform.level() == 1 and transform.key() == TransformType.Grad)
-        if ours is None or not is_one_gradient or kwargs or len(args) != 9 or not _is_kept(args):
+        if ours is None or kwargs or len(args) != 9 or not _is_kept(args):
             return func(*args, **(kwargs or {}))
+        transform = peek_interpreter_stack()
         if transform is None:
             return ours(*args)
+        if transform.level() != 1 or transform.key() != TransformType.Grad:
+            return func(*args)
         tensors, others, form = _apart(args)  # ``torch.func`` does not take ops of others
         return _InTransform.apply(ours, form, others, *tensors)
 

@@ -101,7 +101,7 @@ def test_calls_of_layers_of_a_functional_model(capsys):
     model.reset_pipeline_stage_assignment()
     assert stages(model) == [None] * 3
     model.compile("sgd", "mse")
-    model.fit(X, X, verbose=0)  # as a whole, without options of a pipeline
+    model.fit(X, X, batch_size=len(X) // 2, verbose=0)  # as a whole, without options of a pipeline
     model.set_pipeline_stage_assignment(found)
     assert stages(model) == [0, 1, 1]
 
