@@ -355,3 +355,9 @@ def test_complex_elements_are_combined_by_any_function():
         combined,
         jnp.asarray(np.random.default_rng(0).standard_normal((5, 3, 2)), jnp.float32).view(jnp.complex64)[..., 0],
     )
+
+
+def test_a_plain_function_may_return_an_array_of_jax():
+    np.testing.assert_array_equal(
+        ipu.compile(lambda: jnp.arange(3) * 2, target=ipu.Target(tiles_per_ipu=4))(), [0, 2, 4]
+    )
