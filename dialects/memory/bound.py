@@ -18,12 +18,7 @@ from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_b
 from ipu_mlir.dialects.costs.scalar_ops import takes_time
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.memory import exchange_code
-from ipu_mlir.dialects.memory.assumptions import (
-    ALLOCATION_BYTES,
-    EXCHANGE_INSTRUCTIONS,
-    INSTRUCTION_BYTES,
-    REARRANGE_INSTRUCTIONS,
-)
+from ipu_mlir.dialects.memory.assumptions import ALLOCATION_BYTES
 from ipu_mlir.dialects.memory.report import control_bytes
 from ipu_mlir.dialects.memory.resident import kept_arguments, trees_beside
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
@@ -47,12 +42,16 @@ def memory_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "mai
     always += sum(bound.buffer(value.type) for value in kept_arguments(tree, beside))
     constants = [op for each in (timeline, *map(timeline_of, beside)) for op in each.constants]
     always += sum(bound.buffer(constant.results[0].type) for constant in constants)
+    most_scratch = 0
     for step in (step for each in (tree, *beside) for step in steps(each)):
+        needs: list[tuple[int, int]] = []
         if step.kind == "exchange":
-            always += bound.exchange(step.op)
+            needs = [bound.exchange(step.op)]
         elif step.kind == "compute":
-            always += sum(bound.family(each.operation) for each in step.op.regions[0].blocks[0].operations)
-    return always + _most_alive(timeline, [bound.buffer(value.type) for value in timeline.allocations])
+            needs = [bound.family(each.operation) for each in step.op.regions[0].blocks[0].operations]
+        always += sum(code for code, _ in needs)
+        most_scratch = max(most_scratch, sum(scratch for _, scratch in needs))
+    return always + most_scratch + _most_alive(timeline, [bound.buffer(value.type) for value in timeline.allocations])
 
 
 def data_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> int:
@@ -76,18 +75,14 @@ def _most_alive(timeline: Timeline, sizes: list[int]) -> int:
     return most
 
 
-_MESSAGES = 2 * INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
-"""Code to gather one message and to spread another."""
-
-
 class _Bound:
     """Bounds of what a tile needs; equal questions have one answer."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._elements: dict[ir.Attribute, int] = {}
-        self._exchanges: dict[Any, int] = {}
-        self._families: dict[Any, int] = {}
+        self._exchanges: dict[Any, tuple[int, int]] = {}
+        self._families: dict[Any, tuple[int, int]] = {}
         self._codes: set[Any] = set()
         """The code that is counted already."""
 
@@ -106,8 +101,8 @@ class _Bound:
             self._elements[memory_space] = min(held, mapping.elements)
         return self._elements[memory_space]
 
-    def exchange(self, op: ir.Operation) -> int:
-        """Of the code of an exchange: a tile moves all that it holds."""
+    def exchange(self, op: ir.Operation) -> tuple[int, int]:
+        """Of the code of an exchange, and of its messages: a tile moves all that it holds."""
         source, dest = (operand.type for operand in op.operands)
         key = source, dest, exchange_code.order_of(op, self._machine)
         if key not in self._exchanges:
@@ -115,17 +110,16 @@ class _Bound:
             pieces = exchange_code.piece_elements((give, shown), (take, filled), key[2])
             sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
             size = element_bytes(source.element_type)
-            found = exchange_code.steering(sent, received, pieces, size, self._machine)
-            self._exchanges[key] = max(int(found.code + found.messages), (sent + received) * size + _MESSAGES)
+            self._exchanges[key] = exchange_code.most_code(sent, received, pieces, size), (sent + received) * size
         return self._exchanges[key]
 
-    def family(self, vertices: ir.Operation) -> int:
-        """Of code, state and scratch of a vertex."""
+    def family(self, vertices: ir.Operation) -> tuple[int, int]:
+        """Of code and state of a vertex, and of its scratch."""
         op = vertices.regions[0].blocks[0].operations[0].operation
         if op.name in _PLAIN:
-            return _state_bytes(op) + self._code((op.name, _element_type(op)), _PLAIN_CODE_BYTES)
+            return _state_bytes(op) + self._code((op.name, _element_type(op)), _PLAIN_CODE_BYTES), 0
         if op.name == "linalg.generic" and _has_no_reduction(op):
-            return _state_bytes(op) + _PLAIN_CODE_BYTES + _body_code_bytes(op)
+            return _state_bytes(op) + _PLAIN_CODE_BYTES + _body_code_bytes(op), 0
         nest = loop_nest(op)
         assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
         work, parts = classify(op, nest), parts_from_attr(vertices.attributes["parts"])
@@ -133,8 +127,9 @@ class _Bound:
         if key not in self._families:
             sizes, _ = distinct_sizes(parts)
             state = vertex_state_bytes(work, sizes, len(op.operands), self._machine)
-            self._families[key] = int(state.max() + scratch_bytes(work, sizes, self._machine).max())
-        return self._families[key] + self._code(code_identity(work), code_bytes(work))
+            self._families[key] = int(state.max()), int(scratch_bytes(work, sizes, self._machine).max())
+        state, scratch = self._families[key]
+        return state + self._code(code_identity(work), code_bytes(work)), scratch
 
     def _code(self, identity: Any, size: int) -> int:
         """Its ``size`` when it comes for the first time: a tile has one copy of it."""

@@ -136,6 +136,25 @@ def _steering_of_side(
     )
 
 
+def most_code(sent: int, received: int, pieces: tuple[int, int], element_size: int) -> int:
+    """Bytes of code that tiles which send and receive no more elements than these never exceed.
+
+    The code for pieces is the largest for all of them. A message stands for it where it takes less: one instruction
+    for so many bytes of data (``CODE_WORTH``) at the most.
+
+    >>> most_code(900, 4, pieces=(1, 4), element_size=4)
+    1032
+    """
+    found = INSTRUCTION_BYTES * EXCHANGE_INSTRUCTIONS
+    for elements, piece, instructions in zip(
+        (sent, received), pieces, (SEND_INSTRUCTIONS, RECEIVE_INSTRUCTIONS), strict=True
+    ):
+        message = INSTRUCTION_BYTES * (REARRANGE_INSTRUCTIONS + instructions)
+        direct = INSTRUCTION_BYTES * instructions * -(-elements // piece)
+        found += min(direct, message + elements * element_size // CODE_WORTH)
+    return found
+
+
 def piece_elements(
     source: tuple[Mapping, View], dest: tuple[Mapping, View], order: "Order | None" = None
 ) -> tuple[int, int]:
