@@ -24,6 +24,7 @@ FOLDER = "IPU_KERNEL_CACHE"
 """The environment variable that names the folder; empty for none."""
 
 _MOST_FILES = 2048  # of about 3 KB each
+_MOST_BYTES = 512 << 20  # of all files: programs with large constants are among them
 _DIGEST_BYTES = 32
 _MAGIC = b"ipu-mlir kernel\n"
 HEAD_BYTES = len(_MAGIC) + _DIGEST_BYTES
@@ -91,14 +92,19 @@ def write(key: str, data: bytes) -> None:
 
 
 def _make_room(place: Path) -> None:
-    """Remove the oldest files, if there are too many. Another process may do so at the same time."""
-    ages: list[tuple[int, str]] = []
+    """Remove the oldest files, if they are too many or too large. Another process may do so at the same time."""
+    ages: list[tuple[int, int, str]] = []
     with os.scandir(place) as entries:
         for entry in entries:
             if _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):
-                    ages.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path))
-    for _, path in sorted(ages)[: max(0, len(ages) - _MOST_FILES)]:
+                    about = entry.stat(follow_symlinks=False)
+                    ages.append((about.st_mtime_ns, about.st_size, entry.path))
+    kept_bytes = 0
+    for number, (_, size, path) in enumerate(sorted(ages, reverse=True)):
+        kept_bytes += size
+        if number < _MOST_FILES and kept_bytes <= _MOST_BYTES:
+            continue
         with suppress(OSError):
             if _begins_as_ours(path):
                 os.unlink(path)

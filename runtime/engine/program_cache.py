@@ -20,7 +20,7 @@ from ipu_mlir.dialects.support.errors import MemoryWarning, Settings
 from ipu_mlir.runtime.engine import code_cache
 from ipu_mlir.runtime.translator.translate import ArraySpec, Translation
 
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 32 << 20
 """Of one file: programs with larger constants are compiled by every process."""
 
 

@@ -122,6 +122,17 @@ def test_the_oldest_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [code_cache.read(f"key {number}") for number in range(3)] == [None, b"code", b"code"]
 
 
+def test_the_oldest_make_room_for_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_cache, "_MOST_BYTES", 2500)
+    for number, size in enumerate((100, 1000, 1000, 9000)):
+        code_cache.write(f"key {number}", bytes(size))
+        for path in folder.iterdir():
+            os.utime(path, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns - 10**9))
+        if number == 2:
+            assert [code_cache.read(f"key {each}") is not None for each in range(3)] == [True, True, True]
+    assert list(folder.iterdir()) == []  # a file that is too large itself goes as well
+
+
 def test_many_write_one_file(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: code_cache.write("key", bytes(100_000)), range(40)))
