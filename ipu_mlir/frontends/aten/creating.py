@@ -114,6 +114,6 @@ def _negative(x: Any) -> Any:
     return -x
 
 
-@rule("copy.default", "prims.copy_to.default")
+@rule("copy.default")
 def _copied(x: Any, source: Any, *_: Any, made: Made) -> Any:
     return np.broadcast_to(source.astype(made.dtype), made.shape)

@@ -70,17 +70,20 @@ class OpRule:
         return self.function(*args, **options)
 
     def ops(self) -> Iterator[Any]:
-        """The ops that ``names`` says, without those that write to their arguments."""
+        """The ops that ``names`` says, without those that write to their arguments.
+
+        Those that this release of PyTorch lacks are left out: 2.14 has no ``cholesky`` any more.
+        """
         for name in self.names:
             if name.startswith(_BODIES):
                 yield getattr(torch.ops.higher_order, name.removeprefix(_BODIES))
                 continue
             space, _, rest = name.partition(".") if name.startswith(_SPACES) else ("aten", "", name)
             packet, _, overload = rest.partition(".")
-            found = getattr(getattr(torch.ops, space), packet)
-            for each in [overload] if overload else found.overloads():
-                op = getattr(found, each)
-                if not op._schema.is_mutable and not each.endswith(("out", "_out")):
+            found = getattr(getattr(torch.ops, space), packet, None)
+            for each in [overload] if overload else found.overloads() if found is not None else ():
+                op = getattr(found, each, None)
+                if op is not None and not op._schema.is_mutable:
                     yield op
 
 

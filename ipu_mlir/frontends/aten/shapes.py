@@ -149,7 +149,7 @@ def _unfold(x: Any, dim: int, size: int, step: int) -> Any:
     return np.moveaxis(found, dim + 1, -1)
 
 
-@rule("as_strided.default", "as_strided_copy.default", "prims.as_strided.default")
+@rule("as_strided.default", "as_strided_copy.default")
 def _as_strided(x: Any, size: Any, stride: Any, offset: int | None = None, *, made: Made) -> Any:
     """Elements of what is in memory, by their places in it."""
     if 0 in size:
