@@ -11,27 +11,21 @@ error, not a distance.
 import argparse
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.numeric import function
+from ipu_mlir.runtime.translator.array_ir.access import Role, temporary
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Read
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_OF_F64
 from ipu_mlir.runtime.translator.translate import translate_arrays
 
 _AT_ONCE = 1 << 18
-_PROGRAM = """
-program @main(%x) -> (%y[d0] : {count}) {{
-  argument %x : float{bits}[{count}]
-  temporary %y : float{bits}[{count}]
-  elementwise {count} {{
-    store {name}(%x[d0]), %y[d0]
-  }}
-}}
-"""
 
 
 def main() -> None:
@@ -83,7 +77,10 @@ def errors_of_f64(name: str, times: int) -> tuple[float, float, float]:
 def _errors(name: str, bits: int, parts: Iterator[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float, float]:
     """Of arguments and exact results, part by part."""
     dtype = np.dtype(f"f{bits // 8}")
-    program = parse_program(_PROGRAM.format(count=_AT_ONCE, name=name, bits=bits))
+    x, y = (temporary(each, dtype, (_AT_ONCE,), [0]) for each in "xy")
+    x = replace(x, buffer=replace(x.buffer, role=Role.ARGUMENT))
+    computed = Elementwise((_AT_ONCE,), Origin("", ""), (y,), (Apply(dtype, name, (Read(dtype, x),)),))
+    program = Program("main", (x.buffer,), (computed,), (y,), ((_AT_ONCE,),))
     translation = translate_arrays(program, TranslatorOptions(kernels="always"))
     assert ".run(" in translation.source, f"{name} has no form in kernels"
     engine = Engine.of(translation)

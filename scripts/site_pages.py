@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).parents[1]
-_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./[^)]*|[\w./-]+\.(?:py|mlir|arrays))\)")
+_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./[^)]*|[\w./-]+\.(?:py|mlir))\)")
 _INTERNAL = re.compile(r"\b(?:ipu_mlir|torch_mlir|collections|typing|numpy)(?:\.\w+)*\.(?=\w)")
 _MODULES = ("nn", "random", "numpy", "debug", "layers", "optimizers")
 """Of ``ipu_mlir``, with names of their own."""

@@ -8,7 +8,7 @@ import lit.formats
 
 config.name = "ipu-mlir"  # noqa: F821 (lit defines config)
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
-config.suffixes = [".mlir", ".arrays"]  # noqa: F821
+config.suffixes = [".mlir"]  # noqa: F821
 config.excludes = ["corpus", "e2e", "unit", "Inputs"]  # noqa: F821
 config.test_exec_root = os.path.join(tempfile.gettempdir(), f"ipu-mlir-lit-{os.getuid()}")  # noqa: F821
 # The tools and filecheck are those beside the Python that runs lit.

@@ -29,7 +29,14 @@ from ipu_mlir.runtime.translator.importing.read import Problem, find_function, r
 from ipu_mlir.runtime.translator.importing.read_memref import initial_value
 from ipu_mlir.runtime.translator.kernels.declared import Declared
 from ipu_mlir.runtime.translator.kernels.module import module_text
-from ipu_mlir.runtime.translator.passes import optimized
+from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
+from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
+from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
+from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
+from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
+from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
+from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 
 T = TypeVar("T")
 
@@ -178,14 +185,23 @@ def translate(
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
     options = options or TranslatorOptions.of(None)
-    translation = translate_arrays(optimized(array_program(module, entry), options), options)
+    translation = translate_arrays(with_calls(array_program(module, entry), options), options)
     variables = _declared(module.operation, entry, translation.variables)
     queues, remote = _streams(module.operation, translation.queues), _remote(module.operation, translation.remote)
     return replace(translation, variables=variables, queues=queues, remote=remote)
 
 
+def with_calls(program: Program, options: TranslatorOptions) -> Program:
+    """``program``, as it was imported, in statements that are calls; each of its functions by itself."""
+    functions = tuple(with_calls(function, options) for function in program.functions)
+    program = with_fresh_results(with_versions(replace(program, functions=functions)))
+    program = decomposed(with_gathered_numbers(without_copies(program)), options)
+    program = with_lookup_tables(with_layouts(program), options)
+    return with_split_rows(with_late_numbers(program), options)
+
+
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
-    """The NumPy source of an array program that all passes have run on."""
+    """The NumPy source of an array program whose calls are chosen (``with_calls``)."""
     schedules, single_blas_thread, kernels = scheduled(program, options)
     writer = SourceWriter.of(program, schedules)
     source = writer.write()

@@ -1,4 +1,4 @@
-"""Collects the FileCheck tests for pytest: one test per ``.mlir`` or ``.arrays`` file with RUN lines, as lit does.
+"""Collects the FileCheck tests for pytest: one test per ``.mlir`` file with RUN lines, as lit does.
 
 Our tools and ``filecheck`` run inside the test process, because starting each anew would cost more than the test;
 any other command is a process of its own.
@@ -152,7 +152,7 @@ class MlirFile(pytest.File):
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take ``.mlir`` and ``.arrays`` files as tests, but not those that are only inputs of others."""
-    if file_path.suffix in (".mlir", ".arrays") and "Inputs" not in file_path.parts:
+    """Take ``.mlir`` files as tests, but not those that are only inputs of others."""
+    if file_path.suffix == ".mlir" and "Inputs" not in file_path.parts:
         return MlirFile.from_parent(parent, path=file_path)
     return None

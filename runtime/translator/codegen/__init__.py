@@ -1,1 +1,1 @@
-"""From array programs to NumPy source."""
+"""From statements to NumPy source."""

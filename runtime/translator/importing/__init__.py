@@ -1,1 +1,1 @@
-"""From MLIR to array programs."""
+"""From MLIR to statements on whole arrays."""

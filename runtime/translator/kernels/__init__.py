@@ -1,1 +1,1 @@
-"""Statements of array programs as MLIR functions over explicit vectors, which LLVM makes machine code of."""
+"""Statements as MLIR functions over explicit vectors, which LLVM makes machine code of."""

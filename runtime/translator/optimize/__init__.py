@@ -1,1 +1,1 @@
-"""Rewrites of array programs."""
+"""Calls of NumPy and of kernels are chosen for statements."""

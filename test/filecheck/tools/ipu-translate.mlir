@@ -10,7 +10,7 @@
 // CHECK: def main(
 // CHECK: add(
 // SILENT-NOT: def
-// WHAT: ipu-translate: error: say what to translate to: --to-numpy, --to-arrays, --to-kernels or --to-llvm; see ipu-translate --help
+// WHAT: ipu-translate: error: say what to translate to: --to-numpy, --to-kernels or --to-llvm; see ipu-translate --help
 // ENTRY: ipu-translate: error: {{.*}}nobody
 // WRONG: wrong.mlir:2:3: error: 'func.return' op has 0 operands
 func.func @main(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.array_text import program_of
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.checked_kernels import CheckedKernel, CheckError
@@ -14,7 +15,6 @@ from ipu_mlir.runtime.engine.checked_memory import CheckedMemory
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
@@ -43,7 +43,7 @@ TURNED = f"""program @main(%x, %w) -> (%z[{WIDE}*d0 + {CHANNELS}*d1 + d2] : {ROW
 
 
 def translated(threads: int = 4, text: str = TURNED, **options: Any) -> Translation:
-    return translate_arrays(parse_program(text), replace(TranslatorOptions.with_checks(threads), **options))
+    return translate_arrays(program_of(text), replace(TranslatorOptions.with_checks(threads), **options))
 
 
 def run(translation: Translation, threads: int = 4) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Array programs in block loops, however small their arrays are."""
 
+from support.array_text import program_of
+
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 
@@ -17,4 +18,4 @@ def in_blocks(text: str, threads: int, block_elements: int, kernels: str = "alwa
         block_min_run=1,
         block_min_gemm_rows=1,
     )
-    return translate_arrays(parse_program(text), options)
+    return translate_arrays(program_of(text), options)

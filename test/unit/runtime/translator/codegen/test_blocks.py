@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from support.array_text import program_of
 
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.codegen.blocks import find_groups
 from ipu_mlir.runtime.translator.codegen.emit import plan_schedule
 from ipu_mlir.runtime.translator.translate import translate_arrays
@@ -201,7 +201,7 @@ def test_large_products_outside_of_groups_are_shared_out_too(engine):
 def test_no_block_has_pieces_of_rows_only_to_be_joined_by_smaller_work(rows, units):
     """512 units would hold both, with columns of %a; whole rows are worth more, or neither is worth a loop."""
     found = find_groups(
-        parse_program(f"""
+        program_of(f"""
         program @main(%a, %b) -> (%c[512*d0 + d1] : {rows}x512, %d[256*d0 + d1] : 512x256) {{
           argument %a : float32[{rows}x512]
           argument %b : float32[512x256]
@@ -241,7 +241,7 @@ PRODUCT = """program @main(%a, %b) -> (%z[{n}*d0 + d1] : {m}x{n}) {{
 )
 def test_blas_has_threads_only_where_they_are_worth_it(m, n, k, blas_threads, is_shared, has_one, monkeypatch):
     monkeypatch.setattr(plan_schedule, "default_threads", lambda: blas_threads)
-    program = parse_program(PRODUCT.format(m=m, n=n, k=k))
+    program = program_of(PRODUCT.format(m=m, n=n, k=k))
     made = translate_arrays(program, TranslatorOptions(kernels="never", threads=2))
     assert made.single_blas_thread == has_one
     assert ("run_blocks(" in made.source) == is_shared

@@ -4,12 +4,12 @@ from math import prod
 
 import numpy as np
 import pytest
+from support.array_text import program_of
 
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Origin, Program
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
@@ -26,7 +26,7 @@ def text(call: str, dtype: str, shape: tuple[int, int, int]) -> str:
 
 
 def translated(call: str, dtype: str, shape: tuple[int, int, int], kernels: str = "always") -> Translation:
-    return translate_arrays(parse_program(text(call, dtype, shape)), TranslatorOptions(kernels=kernels))
+    return translate_arrays(program_of(text(call, dtype, shape)), TranslatorOptions(kernels=kernels))
 
 
 @pytest.mark.parametrize("shape", [(3, 7, 21), (5, 40, 1), (21, 9, 1), (1, 5, 5), (2, 1, 5)])

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import ipu_mlir as ipu
+
 RNG = np.random.default_rng(12)
 
 
@@ -251,3 +253,31 @@ def test_the_zero_that_jax_keeps_with_the_place_is_the_last_one(run):
     value, place = run(jax_arg(x.shape, value=True), x)
     assert np.signbit(value).tolist() == [False, True]
     np.testing.assert_array_equal(place, [0, 0])
+
+
+def test_a_place_beside_a_value_of_one_operand_is_no_extreme() -> None:
+    text = """func.func @main(%x: tensor<5xf32>) -> (tensor<f32>, tensor<i32>) {
+  %z = arith.constant 0.0 : f32
+  %zi = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<f32>
+  %ei = tensor.empty() : tensor<i32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %fi = linalg.fill ins(%zi : i32) outs(%ei : tensor<i32>) -> tensor<i32>
+  %r:2 = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+      iterator_types = ["reduction"]}
+      ins(%x : tensor<5xf32>) outs(%f, %fi : tensor<f32>, tensor<i32>) {
+  ^bb0(%in: f32, %out: f32, %place: i32):
+    %i = linalg.index 0 : index
+    %n = arith.index_cast %i : index to i32
+    %s = arith.addf %in, %out : f32
+    %a = math.absf %s : f32
+    %c = arith.cmpf ogt, %in, %out : f32
+    %p = arith.select %c, %n, %place : i32
+    linalg.yield %a, %p : f32, i32
+  } -> (tensor<f32>, tensor<i32>)
+  return %r#0, %r#1 : tensor<f32>, tensor<i32>
+}"""
+    x = np.array([1, -3, 5, 2, 9], np.float32)
+    exe = ipu.compile(text, target=ipu.Target(tiles_per_ipu=1))
+    assert [each.item() for each in exe.run([x])] == [each.item() for each in exe.run_per_tile([x])] == [18, 2]

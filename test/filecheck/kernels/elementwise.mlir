@@ -1,6 +1,6 @@
-// RUN: ipu-translate --from-arrays --to-kernels %s | filecheck %s
-// RUN: ipu-translate --from-arrays --to-numpy --kernels=always %s | filecheck %s --check-prefix=NUMPY
-// RUN: ipu-translate --from-arrays --to-numpy %s | filecheck %s --check-prefix=NEVER
+// RUN: ipu-translate --to-kernels %s | filecheck %s
+// RUN: ipu-translate --to-numpy --kernels=always %s | filecheck %s --check-prefix=NUMPY
+// RUN: ipu-translate --to-numpy %s | filecheck %s --check-prefix=NEVER
 // Statements over the same points are one nest: what only it uses is not stored, and loops that act as one are one.
 
 // CHECK:      llvm.func internal @[[NEST:nest_[0-9a-f]+]](%array0: !llvm.ptr, %array1: !llvm.ptr, %array2: !llvm.ptr)
@@ -20,20 +20,15 @@
 // CHECK:      llvm.func @table
 
 // NUMPY:      run0 = memory.kernel('run0')
-// NUMPY:      def main(a, b, result0):
-// NUMPY:        run0.run(a, b, result0)
+// NUMPY:      def main(arg0, arg1, result0):
+// NUMPY:        run0.run(arg0, arg1, result0)
 
 // NEVER-NOT:  kernel
 // NEVER:      multiply(
-program @main(%a, %b) -> (%c[20*d0 + d1] : 5x20) {
-  argument %a : float32[5x20]
-  argument %b : float32[5x20]
-  temporary %s : float32[5x20]
-  temporary %c : float32[5x20]
-  elementwise 5x20 {
-    store multiply(%a[20*d0 + d1], %b[20*d0 + d1]), %s[20*d0 + d1]
-  }
-  elementwise 5x20 {
-    store add(%s[20*d0 + d1], %a[20*d0 + d1]), %c[20*d0 + d1]
-  }
+func.func @main(%a: memref<5x20xf32>, %b: memref<5x20xf32>) -> memref<5x20xf32> {
+  %s = memref.alloc() : memref<5x20xf32>
+  %c = memref.alloc() : memref<5x20xf32>
+  linalg.mul ins(%a, %b : memref<5x20xf32>, memref<5x20xf32>) outs(%s : memref<5x20xf32>)
+  linalg.add ins(%s, %a : memref<5x20xf32>, memref<5x20xf32>) outs(%c : memref<5x20xf32>)
+  return %c : memref<5x20xf32>
 }

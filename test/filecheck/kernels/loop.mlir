@@ -1,6 +1,6 @@
-// RUN: ipu-translate --from-arrays --to-kernels --kernels=auto %s | filecheck %s
-// RUN: ipu-translate --from-arrays --to-llvm --kernels=auto %s | filecheck %s --check-prefix=LLVM
-// RUN: ipu-translate --from-arrays --to-numpy --kernels=auto %s | filecheck %s --check-prefix=NUMPY
+// RUN: ipu-translate --to-kernels --kernels=auto %s | filecheck %s
+// RUN: ipu-translate --to-llvm --kernels=auto %s | filecheck %s --check-prefix=LLVM
+// RUN: ipu-translate --to-numpy --kernels=auto %s | filecheck %s --check-prefix=NUMPY
 // A loop on numbers is one kernel; the number that only it uses is no memory of the program. What is called for
 // elements of the host is not in it, and what the loop before asks now and then is whether somebody wants to stop it.
 
@@ -18,24 +18,22 @@
 // LLVM:       llvm.func @loop0(%arg0: !llvm.ptr, %arg1: !llvm.ptr) attributes {no_inline}
 
 // NUMPY:      loop0 = memory.kernel('loop0')
-// NUMPY:      def main(x, limit, result0):
+// NUMPY:      def main(arg0, arg1, result0):
 // NUMPY:        loop0.run(
-program @main(%x, %limit) -> (%n[0] : scalar) {
-  argument %x : float32[scalar]
-  argument %limit : float32[scalar]
-  temporary %n : float32[scalar] mutable
-  temporary %more : bool[scalar] in #0
-  elementwise scalar {
-    store %x[0], %n[0]
+func.func @main(%x: memref<f32>, %limit: memref<f32>) -> memref<f32> {
+  %factor = arith.constant 1.5 : f32
+  %n = memref.alloc() : memref<f32>
+  memref.copy %x, %n : memref<f32> to memref<f32>
+  scf.while : () -> () {
+    %now = memref.load %n[] : memref<f32>
+    %end = memref.load %limit[] : memref<f32>
+    %more = arith.cmpf olt, %now, %end : f32
+    scf.condition(%more)
+  } do {
+    %now = memref.load %n[] : memref<f32>
+    %next = arith.mulf %now, %factor : f32
+    memref.store %next, %n[] : memref<f32>
+    scf.yield
   }
-  while %more[0] #0 {
-    elementwise scalar {
-      store less(%n[0], %limit[0]) : bool, %more[0]
-    }
-  } do #1 {
-    elementwise scalar {
-      store multiply(%n[0], float32(1.5)), %n[0]
-    }
-  } leaving #2 {
-  }
+  return %n : memref<f32>
 }

@@ -1,6 +1,6 @@
-// RUN: ipu-translate --from-arrays --to-kernels --kernels=always %s | filecheck %s
-// RUN: ipu-translate --from-arrays --to-numpy --kernels=always %s | filecheck %s --check-prefix=NUMPY
-// RUN: ipu-translate --from-arrays --to-numpy --kernels=never %s | filecheck %s --check-prefix=NEVER
+// RUN: ipu-translate --to-kernels --kernels=always %s | filecheck %s
+// RUN: ipu-translate --to-numpy --kernels=always %s | filecheck %s --check-prefix=NUMPY
+// RUN: ipu-translate --to-numpy --kernels=never %s | filecheck %s --check-prefix=NEVER
 // A product of large matrices: panels of one factor are packed, tiles of the result are registers. Another product of
 // the same type, whose factor lies by columns, is the same function.
 
@@ -30,12 +30,17 @@
 // NUMPY:       product0.run(
 
 // NEVER-COUNT-2: dot(
-program @main(%a, %b, %c) -> (%z[160*d0 + d1] : 150x160) {
-  argument %a : float32[150x140]
-  argument %b : float32[140x170]
-  argument %c : float32[160x170]
-  temporary %y : float32[150x170]
-  temporary %z : float32[150x160]
-  dot 150x170x140 %a[140*d0 + d2], %b[170*d2 + d1], %y[170*d0 + d1]
-  dot 150x160x170 %y[170*d0 + d2], %c[170*d1 + d2], %z[160*d0 + d1]
+#row = affine_map<(d0, d1, d2) -> (d0, d2)>
+#turned = affine_map<(d0, d1, d2) -> (d1, d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+func.func @main(%a: memref<150x140xf32>, %b: memref<140x170xf32>, %c: memref<160x170xf32>) -> memref<150x160xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<150x170xf32>
+  %z = memref.alloc() : memref<150x160xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<150x170xf32>)
+  linalg.matmul ins(%a, %b : memref<150x140xf32>, memref<140x170xf32>) outs(%y : memref<150x170xf32>)
+  linalg.fill ins(%zero : f32) outs(%z : memref<150x160xf32>)
+  linalg.matmul indexing_maps = [#row, #turned, #out]
+      ins(%y, %c : memref<150x170xf32>, memref<160x170xf32>) outs(%z : memref<150x160xf32>)
+  return %z : memref<150x160xf32>
 }

@@ -1,5 +1,5 @@
-// RUN: ipu-translate --from-arrays --to-kernels %s | filecheck %s
-// RUN: ipu-translate --from-arrays --to-numpy %s --kernels=never | filecheck %s --check-prefix=NEVER
+// RUN: ipu-translate --to-kernels %s | filecheck %s
+// RUN: ipu-translate --to-numpy %s --kernels=never | filecheck %s --check-prefix=NEVER
 // A sine of f32 is computed in f64; of large numbers (if there is one) what is above whole turns is looked up.
 
 // CHECK:      llvm.mlir.global internal constant @turns(dense<{{.*}}> : tensor<166xf64>)
@@ -11,11 +11,15 @@
 // CHECK:          llvm.intr.masked.gather
 // CHECK:        arith.truncf %{{.*}} : vector<16xf64> to vector<16xf32>
 
-// NEVER:      sin(x, result0)
-program @main(%x) -> (%y[d0] : 32) {
-  argument %x : float32[32]
-  temporary %y : float32[32]
-  elementwise 32 {
-    store sin(%x[d0]), %y[d0]
+// NEVER:      sin(arg0, result0)
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%x: memref<32xf32>) -> memref<32xf32> {
+  %y = memref.alloc() : memref<32xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<32xf32>) outs(%y : memref<32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = math.sin %in : f32
+    linalg.yield %s : f32
   }
+  return %y : memref<32xf32>
 }
