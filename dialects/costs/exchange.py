@@ -230,18 +230,20 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
 def cycles_of_links(source: Side, dest: Side, element_size: int, target: Target) -> int:
     """Cycles that giving ``dest`` the elements of ``source`` takes on the links, by the faster way.
 
-    What several IPUs need is sent to each of them, or passed on from one to the next.
+    What several IPUs need is sent to each of them, or passed on from one to the next. Those behind the last one that
+    takes part have nothing to do with it.
     """
-    if target.ipus == 1:
+    count = 1 + max(0, source[0].max_tile, dest[0].max_tile) // target.tiles_per_ipu
+    if count == 1:
         return 0
-    machine, ipus = machine_of(target), physical_ipus(target)
-    traffic = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
+    machine, ipus = machine_of(target), physical_ipus(target)[:count]
+    traffic = ipu_traffic(*source, *dest, count, target.tiles_per_ipu)
     sent_to_each = link_cycles(traffic.between * element_size, ipus, machine)
     pairs = [ipu // 2 for ipu in ipus]
-    if target.ipus < _FEWEST_TO_PASS_ON or pairs != sorted(pairs) or sent_to_each <= target.ipus * machine.hop_cycles:
+    if count < _FEWEST_TO_PASS_ON or pairs != sorted(pairs) or sent_to_each <= count * machine.hop_cycles:
         return sent_to_each
     crossing = [
-        crossing_traffic(*source, *dest, target.ipus, target.tiles_per_ipu, 2 * pair)
+        crossing_traffic(*source, *dest, count, target.tiles_per_ipu, 2 * pair)
         for pair in places_between(pairs[-1] + 1)
     ]
     passed_on = relay_cycles(np.array(crossing) * element_size, traffic.received * element_size, machine)

@@ -108,7 +108,11 @@ def _equal_rows(grid: BoolArray) -> list[tuple[int, IntArray]]:
 
 def _unions(factor: Factor, boxes: list[IntArray]) -> Factor:
     """One row per box: what the rows that the box names hold together."""
-    merged = [_merged(factor.starts[rows].reshape(-1), factor.counts[rows].reshape(-1)) for rows in boxes]
+    known: dict[bytes, tuple[IntArray, IntArray]] = {}  # IPUs have the same rows of most factors
+    for rows in boxes:
+        if (key := rows.tobytes()) not in known:
+            known[key] = _merged(factor.starts[rows].reshape(-1), factor.counts[rows].reshape(-1))
+    merged = [known[rows.tobytes()] for rows in boxes]
     width = max((len(starts) for starts, _ in merged), default=1)
     table = np.zeros((2, len(boxes), max(1, width)), dtype=np.int64)
     for number, (starts, counts) in enumerate(merged):

@@ -101,6 +101,12 @@ class MemoryReport:
         return self.target.bytes_per_tile
 
     @property
+    def ipus_in_use(self) -> int:
+        """How many IPUs, from the first one, hold data; those behind them wait for nobody."""
+        tiles = np.flatnonzero(self.data_peak.dense())
+        return 1 + int(tiles.max(initial=0)) // self.target.tiles_per_ipu
+
+    @property
     def fits(self) -> bool:
         return self.peak.largest() <= self.limit
 

@@ -147,9 +147,14 @@ class StepTimes:
 class StepCosts:
     """Costs on one target; equal work cut into equal parts is looked at once."""
 
-    def __init__(self, target: Target, program: Iterable[Step] = ()) -> None:
-        """Costs of the steps of ``program``, whose queues are on I/O tiles if all that goes through them is."""
+    def __init__(self, target: Target, program: Iterable[Step] = (), ipus: int | None = None) -> None:
+        """Costs of the steps of ``program``, whose queues are on I/O tiles if all that goes through them is.
+
+        Args:
+            ipus: those that wait for each other where all do; None for all of ``target``.
+        """
         self._target = target
+        self._ipus = ipus or target.ipus
         self._queues: dict[str, list[tuple[int, ...]]] = {}
         for step in program if target.io_tiles else ():
             if step.kind == "host_exchange" and (call := host_call_of(step.op)) is not None and len(step.op.operands):
@@ -191,7 +196,7 @@ class StepCosts:
         return found if step.kind == "exchange" and self._target.ipus == 1 else self.of(step)
 
     def _sync(self) -> StepCost:
-        return StepCost(self._idle, sync=all_sync_cycles(self._target.ipus, self._machine))
+        return StepCost(self._idle, sync=all_sync_cycles(self._ipus, self._machine))
 
     def _host(self, op: ir.Operation) -> StepCost:
         """Data comes from the host or goes there; without any, it is the sync in which the IPUs and the host agree.
@@ -216,7 +221,7 @@ class StepCosts:
             cycles = host_write_cycles(taken, replicas, self._machine) + host_read_cycles(
                 given, replicas, self._machine
             )
-        sync = all_sync_cycles(self._target.ipus, self._machine) if call.server == "remote" else 0
+        sync = all_sync_cycles(self._ipus, self._machine) if call.server == "remote" else 0
         moved = call.read_by(op) if filled is None else [filled]
         ipus = self._on_io(moved)
         return StepCost(self._idle, host=cycles, sync=sync, io="alone" if ipus else None, io_ipus=ipus)

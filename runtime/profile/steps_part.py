@@ -48,8 +48,9 @@ class StepsPart:
         self._flops = dict.fromkeys(PEAK_TYPES, 0)
         self._contracts: set[str] = set()
         program = steps(report.tree)
-        costs = StepCosts(report.target, program)
-        at_ends = [StepCosts(target, program) for target in ends_of_assumptions(report.target)]
+        ipus = report.ipus_in_use
+        costs = StepCosts(report.target, program, ipus)
+        at_ends = [StepCosts(target, program, ipus) for target in ends_of_assumptions(report.target)]
         self._at_ends: tuple[list[StepCost], list[StepCost]] = ([], [])
         """The costs of the steps if every assumed figure is the best, or the worst, of its range."""
         runs = {
@@ -67,9 +68,9 @@ class StepsPart:
                 found.append(other.with_cost_of_chip(step, cost))
         for of, name in ((_arguments_in, "arguments from the host"), (_results_out, "results to the host")):
             self._live_step(len(self.steps), "host_exchange", name, None, None)
-            self._execute(of(report.tree.block, report.target), 1)
+            self._execute(of(report.tree.block, report.target, ipus), 1)
             for found, target in zip(self._at_ends, ends_of_assumptions(report.target), strict=True):
-                found.append(of(report.tree.block, target))
+                found.append(of(report.tree.block, target, ipus))
 
     def _add(self, step: Step, cost: StepCost, count: int) -> None:
         number = step.number
@@ -236,22 +237,22 @@ class StepsPart:
         )
 
 
-def _arguments_in(block: ir.Block, target: Target) -> StepCost:
+def _arguments_in(block: ir.Block, target: Target, ipus: int) -> StepCost:
     """All arguments of the program but its variables, from the host to the IPUs."""
     variables = variable_arguments(block.owner.operation)
     held = bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
-    return _host_step(host_write_cycles(held, target.replicas, machine_of(target)), held, target)
+    return _host_step(host_write_cycles(held, target.replicas, machine_of(target)), held, target, ipus)
 
 
-def _results_out(block: ir.Block, target: Target) -> StepCost:
+def _results_out(block: ir.Block, target: Target, ipus: int) -> StepCost:
     """All results of the program, from the IPUs to the host."""
     held = bytes_per_ipu([value.type for value in terminator(block).operands], target)
-    return _host_step(host_read_cycles(held, target.replicas, machine_of(target)), held, target)
+    return _host_step(host_read_cycles(held, target.replicas, machine_of(target)), held, target, ipus)
 
 
-def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
-    """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is passed."""
-    sync = all_sync_cycles(target.ipus, machine_of(target)) if held.any() else 0
+def _host_step(cycles: int, held: IntArray, target: Target, ipus: int) -> StepCost:
+    """A step of the host, with the sync in which ``ipus`` and the host meet; none where nothing is passed."""
+    sync = all_sync_cycles(ipus, machine_of(target)) if held.any() else 0
     return StepCost(np.zeros(target.num_tiles, dtype=np.int64), host=cycles, sync=sync)
 
 

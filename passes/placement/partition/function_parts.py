@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
-from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
+from ipu_mlir.dialects.analysis.control_flow import ControlOp, blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
@@ -28,6 +28,7 @@ from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
 from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction, split_steps
+from ipu_mlir.passes.placement.planner.fastest import cycles_of
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.planner.on_ipus import ipus_for, ipus_of, spread
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
@@ -46,10 +47,15 @@ from ipu_mlir.passes.support.tensor_views import view_of
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where the arguments and the results of a function lie; None for what is no tensor."""
+    """Where the arguments and the results of a function lie; None for what is no tensor.
+
+    Attributes:
+        cycles: of its ops, estimated, where one has to know how many IPUs are best.
+    """
 
     arguments: list[Mapping | None]
     results: list[Mapping | None]
+    cycles: int = 0
 
 
 class _Decided(NamedTuple):
@@ -72,15 +78,18 @@ class FunctionPartition:
         proportions: MemoryProportions,
         refuse: Refusals,
         called: dict[str, Boundary],
+        most_ipus: int | None = None,
     ) -> None:
         self.function = function
-        self.target = target
+        self._ipus = _numbers_of_ipus(function, most_ipus, target)
+        self.target = target = replace(target, ipus=max(self._ipus, default=target.ipus))
         self.proportions = proportions
         self.refuse = refuse
         self.called = called
         self.homes = Homes(function, planner, target, refuse)
         self.first_tiles = FirstTiles(planner, target, self.homes.known)
-        self._least_ipus = ipus_for(_bytes_of_all(function), target) if target.ipus > 1 else 1
+        self._times = 1
+        self._cycles = 0
 
     def run(self) -> Boundary:
         """Decide, and write it into the function; the functions that it calls are decided before."""
@@ -91,7 +100,9 @@ class FunctionPartition:
                 self.homes.known[argument] = hint
         self._visit_block(block)
         self.homes.record()
-        return Boundary(self.homes.of_all(list(block.arguments)), self.homes.of_all(list(terminator(block).operands)))
+        ends = (list(block.arguments), list(terminator(block).operands))
+        arguments, results = (self.homes.of_all(values) for values in ends)
+        return Boundary(arguments, results, self._cycles)
 
     def _visit(self, op: ir.Operation) -> None:
         if is_structured(op):
@@ -106,8 +117,8 @@ class FunctionPartition:
         elif op.name == "tensor.insert_slice":
             self.homes.known[op.results[0]] = self.homes.of(op.operands[1])
             self.homes.of(op.operands[0])
-        elif control_op(op) is not None:
-            self._control(op)
+        elif (control := control_op(op)) is not None:
+            self._control(op, control)
         elif op.name == "func.call":
             self._call(op)
         elif is_terminator(op) or op.name in ("tensor.extract", TO_SHARD) or op.name in TO_HOST:
@@ -123,12 +134,14 @@ class FunctionPartition:
         for op in list(block.operations):
             self._visit(op.operation)
 
-    def _control(self, op: ir.Operation) -> None:
+    def _control(self, op: ir.Operation, control: ControlOp) -> None:
         """Place what a loop carries or a branch gives where the first value that it can be lies."""
         self._follow(op, op)
+        once, self._times = self._times, self._times * (control.trip_count(op) or 1)
         for block in blocks_of(op):
             self._visit_block(block)
             self._follow(op, terminator(block))
+        self._times = once
 
     def _call(self, op: ir.Operation) -> None:
         """Place what a function takes and gives where it lies for all of its calls."""
@@ -139,6 +152,7 @@ class FunctionPartition:
             )
             return
         boundary = self.called[name]
+        self._cycles += self._times * boundary.cycles
         for operand, home in zip(op.operands, boundary.arguments, strict=True):
             if home is not None:
                 self.homes.settle(operand, home)
@@ -156,22 +170,32 @@ class FunctionPartition:
                 known = self.homes.known
                 known.update({to: home for to, home in homes if home is not None and to not in known})
 
-    def _structured(self, op: ir.Operation) -> Parts | None:
-        """Cut ``op``, and place what it makes; gives its parts, or None where they are refused."""
+    def _structured(self, op: ir.Operation, is_counted: bool = False) -> Parts | None:
+        """Cut ``op``, and place what it makes; gives its parts, or None where they are refused.
+
+        Args:
+            is_counted: its cycles are in those of the op that it was a piece of.
+        """
         shard = shard_of(op)
         decided = self._decided(op)
         if decided is None:
             return None
         nest, accesses, operation, parts = decided
+        if self._ipus and not is_counted:
+            self._count(operation, parts)
         if isinstance(parts, InSteps):
             return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)
         if cut_reductions(nest, parts):
             for each in _on_shard(split_reduction(op, nest, parts), shard):
-                self._structured(each)
+                self._structured(each, is_counted=True)
             return parts
         op.attributes[PARTS] = parts_to_attr(parts)
         self._place_operands(op, nest, accesses, operation, parts)
         return parts
+
+    def _count(self, operation: Operation, parts: Parts | InSteps) -> None:
+        cycles = parts.cycles if isinstance(parts, InSteps) else cycles_of(operation, parts, self.target)
+        self._cycles += self._times * cycles
 
     def _decided(self, op: ir.Operation, is_step: bool = False) -> _Decided | None:
         """What is decided for ``op``; None where its parts are refused."""
@@ -184,7 +208,7 @@ class FunctionPartition:
         operation = replace(
             operation,
             temporary_bytes=min(operation.temporary_bytes, left),
-            least_ipus=self.target.ipus if shard == ALL_IPUS else self._least_ipus,
+            ipus=(self.target.ipus,) if shard == ALL_IPUS else self._ipus,
         )
         if is_step:
             operation = replace(operation, step_loops=())
@@ -223,7 +247,7 @@ class FunctionPartition:
             for step, each in zip(steps, own, strict=True):
                 step.attributes[PARTS] = parts_to_attr(each)
         for step in steps:
-            self._structured(step)
+            self._structured(step, is_counted=True)
         return parts
 
     def _place_operands(
@@ -313,6 +337,14 @@ class FunctionPartition:
                 "change the hint or the shard"
             )
         return None
+
+
+def _numbers_of_ipus(function: ir.Operation, most: int | None, target: Target) -> tuple[int, ...]:
+    """How many IPUs an op may take: as many as have room for all tensors, or ``most``; none if it has a shard."""
+    if most is None:
+        return ()
+    least = ipus_for(_bytes_of_all(function), target)
+    return tuple(sorted({least, max(least, most)}))
 
 
 def _bytes_of_all(function: ir.Operation) -> int:

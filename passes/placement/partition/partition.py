@@ -1,14 +1,18 @@
 """``ipu-partition``: which part of every op runs on which tile."""
 
 import sys
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.outlined_calls import callees_first
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
+from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
@@ -17,6 +21,7 @@ from ipu_mlir.passes.placement.planner.balanced import Balanced
 from ipu_mlir.passes.placement.planner.candidates import Candidate
 from ipu_mlir.passes.placement.planner.explain import explain
 from ipu_mlir.passes.placement.planner.fastest import Fastest
+from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus
 from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP
@@ -72,15 +77,45 @@ class Partition(Pass):
             if refuse.diagnostics:
                 return
             target = module_target(module)
-            variables = variables_in(module)
-            called: dict[str, Boundary] = {}
-            for function in callees_first(_by_say(functions)):
-                _hint_variables(function, variables)
-                proportions = proportions_of(function, self._proportions(), refuse)
-                name = symbol_of(function)
-                called[name] = FunctionPartition(function, planner, target, proportions, refuse, called).run()
-                for number, name in variable_arguments(function).items():
-                    variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]
+            self._cut(module, planner, target, self._number_of_ipus(module, planner, target), refuse)
+
+    def _number_of_ipus(self, module: ir.Operation, planner: Planner, target: Target) -> int | None:
+        """How many IPUs the program takes, if that is up to the compiler.
+
+        An op that takes as many as are best for it alone makes others fetch what it made; so whole programs are
+        compared, in which each op takes so many, or as few as have room.
+        """
+        if target.ipus == 1 or target.io_tiles or not isinstance(planner, Fastest):
+            return None
+        if any(shard_of(op) is not None for op in list_ops(module) if is_structured(op)):
+            return None
+        found: dict[int, tuple[bool, int]] = {}
+        best = 1
+        for count in numbers_of_ipus(1, target.ipus):
+            refuse = _Unsaid()
+            cycles = self._cut(module.clone(), replace(planner, listener=None), target, count, refuse)
+            found[count] = bool(refuse.diagnostics), cycles
+            best = min(found, key=lambda count: found[count])
+            if list(found).index(best) + _IN_VAIN < len(found):
+                break
+        return best
+
+    def _cut(
+        self, module: ir.Operation, planner: Planner, target: Target, most_ipus: int | None, refuse: Refusals
+    ) -> int:
+        """Decide for all functions; gives the estimated cycles of those that no other one calls."""
+        variables = variables_in(module)
+        called: dict[str, Boundary] = {}
+        functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+        for function in callees_first(_by_say(functions)):
+            _hint_variables(function, variables)
+            proportions = proportions_of(function, self._proportions(), refuse)
+            partition = FunctionPartition(function, planner, target, proportions, refuse, called, most_ipus)
+            called[symbol_of(function)] = partition.run()
+            for number, name in variable_arguments(function).items():
+                variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]
+        callees = {callee_of(call) for call in list_ops(module, "func.call")}
+        return sum(boundary.cycles for name, boundary in called.items() if name not in callees)
 
     def _built_in_planner(self) -> Planner:
         if self.plan == "balanced":
@@ -91,6 +126,16 @@ class Partition(Pass):
         every = self.available_memory_proportion
         matmul, conv = self.matmul_memory_proportion, self.conv_memory_proportion
         return MemoryProportions(every, every if matmul is None else matmul, every if conv is None else conv)
+
+
+_IN_VAIN = 2  # numbers of IPUs in a row that are slower than a smaller one, after which more are not tried
+
+
+class _Unsaid(Refusals):
+    """Refusals of what is only tried."""
+
+    def at(self, location: Any, message: str) -> None:
+        self.diagnostics.append(diagnostic_at(location, message))
 
 
 def _by_say(functions: list[ir.Operation]) -> list[ir.Operation]:

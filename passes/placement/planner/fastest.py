@@ -15,7 +15,7 @@ from ipu_mlir.passes.placement.planner.candidates import Candidate, candidates_o
 from ipu_mlir.passes.placement.planner.estimate import Operand, Question
 from ipu_mlir.passes.placement.planner.follow import parts_near, parts_that_follow
 from ipu_mlir.passes.placement.planner.grids import parts_of_grid, parts_on_each_ipu
-from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus, with_links
+from ipu_mlir.passes.placement.planner.on_ipus import ipus_of, numbers_of_ipus, with_links
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation
 from ipu_mlir.passes.placement.planner.search import best_grids
 from ipu_mlir.passes.placement.planner.shifts import shifted_groups, spans_of
@@ -84,7 +84,7 @@ class Fastest:
         """The best of what was found on one IPU, on two, and so on: more of them are taken where that is faster."""
         every: list[Candidate] = []
         choices: list[Candidate | InSteps] = []
-        for count in numbers_of_ipus(operation.least_ipus, target.ipus):
+        for count in operation.ipus or numbers_of_ipus(1, target.ipus):
             part = replace(target, ipus=count)
             question, candidates = self._with_links(operation, part, target, every)
             if candidates:
@@ -144,6 +144,15 @@ def _best(question: Question, operation: Operation, candidates: list[Candidate])
 def _known(planner: Fastest, operation: Operation, target: Target) -> Parts | InSteps:
     """Layers of a network repeat: two in three operations of a resnet equal one before in all that decides."""
     return planner.decide(operation, target)
+
+
+def cycles_of(operation: Operation, parts: Parts, target: Target) -> int:
+    """Cycles of ``operation`` if it is cut into ``parts``, with what they bring and what goes over links."""
+    if operation.work is None or 0 in operation.extents:
+        return 0
+    part = replace(target, ipus=ipus_of(parts, target))
+    found = candidates_of(operation, question_of(operation, part), {parts: "given"})
+    return (found if target.ipus == 1 else with_links(operation, found, part, target, ()))[0].total
 
 
 def question_of(

@@ -45,8 +45,8 @@ def ipus_for(total_bytes: int, target: Target) -> int:
     return min(target.ipus, max(1, -(-total_bytes // half)))
 
 
-def ipus_of(mapping: Mapping, target: Target) -> int:
-    """How many IPUs, from the first one, hold ``mapping``."""
+def ipus_of(mapping: Mapping | Parts, target: Target) -> int:
+    """How many IPUs, from the first one, have a tile of ``mapping``."""
     return min(target.ipus, max(0, mapping.max_tile) // target.tiles_per_ipu + 1)
 
 

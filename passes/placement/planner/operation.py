@@ -69,7 +69,7 @@ class Operation:
         location: where it stands in the source, for messages; operations that differ in nothing else are equal.
         inits: what outputs start from, where that is read and lies somewhere already.
         reach: in each dimension of the first output, how far apart the slices begin that later ops read of it at once.
-        least_ipus: how many IPUs it takes at least, of several, so that the whole program finds room.
+        ipus: the numbers of IPUs, of several, that it may take; none for any.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Operation:
     location: str = field(default="", compare=False)
     inits: tuple[OperandUse, ...] = ()
     reach: tuple[int, ...] = ()
-    least_ipus: int = 1
+    ipus: tuple[int, ...] = ()
 
     @property
     def reads(self) -> tuple[OperandUse, ...]:

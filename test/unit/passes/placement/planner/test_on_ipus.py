@@ -52,7 +52,7 @@ def _are_disjoint(sets: list[set[int]]) -> bool:
 
 
 def test_what_needs_room_takes_more_ipus():
-    parts = Fastest()(matmul(64, least_ipus=3), FOUR)
+    parts = Fastest()(matmul(64, ipus=(4,)), FOUR)
     assert isinstance(parts, Parts) and parts.max_tile >= FOUR.tiles_per_ipu
 
 
@@ -83,3 +83,33 @@ def test_more_ipus_are_not_slower():
         found = ipu.compile(lambda a, b: np.tanh(a @ b), args=specs, target=target).profile().execution.cycles
         cycles.append(found.compute + found.exchange + found.inter_ipu)
     assert cycles[-1] < cycles[0] / 2
+
+
+def _layers(x, w1, w2):
+    return np.tanh(x @ w1) @ w2, x.sum(0)
+
+
+def _rows(table, at):
+    return table[at] * 2
+
+
+SMALL = {
+    "layers": (_layers, [(64, 200), (200, 48), (48, 10)]),
+    "reductions": (lambda x: (x.sum(0), x.max(1)), [(512, 64)]),
+    "gather": (_rows, [(1000, 16), 256]),
+    "too little to share": (lambda x: x * 2, [(40,)]),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_programs_are_not_slower_on_more_ipus(name):
+    """Ops that are best on several IPUs by themselves are not, where others would have to fetch what they make."""
+    function, shapes = SMALL[name]
+    specs = [ipu.TensorSpec((s,), np.int32) if isinstance(s, int) else ipu.TensorSpec(s) for s in shapes]
+    found = []
+    for ipus in (1, 4):
+        cycles = (
+            ipu.compile(function, args=specs, target=Target(ipus=ipus, tiles_per_ipu=16)).profile().execution.cycles
+        )
+        found.append(cycles.total - cycles.host)
+    assert found == sorted(found, reverse=True)
