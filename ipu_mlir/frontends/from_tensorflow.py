@@ -1,5 +1,6 @@
 """TensorFlow: functions of tensors, and models of Keras on TensorFlow, whose variables are constants of the program."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
+
+_PACKED = re.compile(r'dense<"0x([0-9A-F]+)"> : tensor<((?:\d+x)+)i1>')
 
 _COMPOSITES = (tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
 """What stands for several tensors."""
@@ -138,7 +141,14 @@ def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name:
     variables = {id(each.handle): each for each in concrete.graph.variables}
     captured = tuple(variables.get(id(outside), outside) for outside, _ in concrete.graph.captures)
     results = tf.nest.map_structure(_spec, concrete.structured_outputs)
-    return Imported(text, TensorFlowCall(structure, results, captured))
+    return Imported(_PACKED.sub(_with_bytes, text), TensorFlowCall(structure, results, captured))
+
+
+def _with_bytes(found: re.Match[str]) -> str:
+    """The bools of a constant as a byte each, as MLIR reads them: the one in TensorFlow writes eight to a byte."""
+    count = math.prod(int(size) for size in found[2].split("x")[:-1])
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(found[1]), np.uint8), bitorder="little")
+    return f'dense<"0x{bits[:count].tobytes().hex()}"> : tensor<{found[2]}i1>'
 
 
 def _spec(leaf: Any) -> Any:

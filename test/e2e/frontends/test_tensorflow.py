@@ -162,3 +162,14 @@ def test_ragged_results_are_assembled_and_ragged_arguments_refused():
     assert found["rows"].to_list() == rows(x)["rows"].to_list() and found["sum"] == 66
     with pytest.raises(ipu.CompileError, match="takes a RaggedTensor; give its tensors one by one"):
         ipu.compile(lambda x: tf.reduce_sum(x), args=[rows(x)["rows"]], target=TARGET)
+
+
+def test_long_constants_of_bools():
+    mask = np.random.default_rng(0).random((3, 7, 11)) > 0.5
+
+    def f(x):
+        return tf.where(mask, x, 0.0), tf.constant(mask[..., 1])
+
+    x = tf.ones((3, 7, 11))
+    for ours, theirs in zip(ipu.compile(f, args=[x])(x), f(x), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
