@@ -184,9 +184,9 @@ def _compile(
 
         traced = trace_all(source, args)
         return compile_together(traced.module, list(source), lowering, traced.calls, traced.declared)
-    if args is None and callable(source) and _takes_nothing(source):
+    if args is None and callable(source) and (kwargs or _takes_nothing(source)):
         args = ()
-    front_end = None if isinstance(args, Mapping) else front_end_of(source, args)
+    front_end = None if isinstance(args, Mapping) else front_end_of(source, (args, kwargs))
     if front_end is not None:
         if entry is not None and not isinstance(entry, str):
             raise CompileError("several entries are for a module; compile one function of another framework at a time")

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -127,9 +128,10 @@ def _front_end_that_made(function: Any) -> FrontEnd | None:
 
 
 def _leaves(value: Any) -> list[Any]:
-    """What stands in tuples, lists and dicts."""
+    """What stands in tuples, lists and dicts, and in objects of classes that JAX was told of."""
     if isinstance(value, Mapping):
         return [leaf for child in value.values() for leaf in _leaves(child)]
     if isinstance(value, tuple | list):
         return [leaf for child in value for leaf in _leaves(child)]
-    return [value]
+    jax = sys.modules.get("jax")
+    return [value] if jax is None else jax.tree.leaves(value)

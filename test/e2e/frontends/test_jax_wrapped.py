@@ -1,6 +1,8 @@
 """What flax and equinox wrap around functions of JAX, and what JAX has traced or lowered."""
 
 import pickle
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,3 +135,20 @@ def test_a_module_of_nnx_is_called_with_its_weights_of_then() -> None:
     same(exe(X), model(X))
     model.kernel[...] = model.kernel[...] * 2
     same(exe(X), model(X))
+
+
+def test_a_registered_class_makes_a_function_one_of_jax():
+    @partial(jax.tree_util.register_dataclass, data_fields=["x", "v"], meta_fields=["name"])
+    @dataclass
+    class State:
+        x: jax.Array
+        v: jax.Array
+        name: str
+
+    def step(state):
+        return State(state.x + state.v, state.v * 0.5, state.name)
+
+    state = State(jnp.arange(3.0), jnp.ones(3), "ball")
+    for given in ({"args": [state]}, {"kwargs": {"state": state}}):
+        found = ipu.compile(step, **given)(*given.get("args", ()), **given.get("kwargs", {}))
+        assert found.name == "ball" and found.x.tolist() == [1.0, 2.0, 3.0] and found.v.tolist() == [0.5] * 3
