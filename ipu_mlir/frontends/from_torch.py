@@ -1,8 +1,10 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -19,10 +21,10 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.aten import program as by_rules
 from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
-from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form
+from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
 from ipu_mlir.frontends.of_torch.replacing import call_with
-from ipu_mlir.frontends.of_torch.tracing import trace_plainly, why
+from ipu_mlir.frontends.of_torch.tracing import PlainFunctions, trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -45,7 +47,10 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     args, kwargs = pytree.tree_map(_example, (tuple(args), dict(kwargs)))
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     if isinstance(source, torch.nn.Module):
-        return _imported(_export(source, args, kwargs), in_spec, leaves)
+        seen: list[Any] = []
+        with patch.object(source, "forward", _flat(source.forward, seen)):
+            program = _export(source, args, kwargs)
+        return Imported(_module(program), TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:]))
     graph, call = _traced(source, leaves, in_spec, _WITHOUT_CHECKS)
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     if (module := _of_function(graph, tensors)) is not None:
@@ -90,14 +95,11 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
     seen: list[Any] = []
 
-    def flat(*given: torch.Tensor) -> list[Any]:
+    def nested(*given: torch.Tensor) -> Any:
         rest = iter(given)
         whole = [next(rest) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         positional, named = pytree.tree_unflatten(whole, in_spec)
-        results, out = pytree.tree_flatten(source(*positional, **named))
-        constants = {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)}
-        seen[:] = [(out, constants, in_other_form(results))]
-        return [each for each in results if isinstance(each, torch.Tensor)]
+        return source(*positional, **named)
 
     try:
         with ExitStack() as settings:
@@ -105,12 +107,27 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
             settings.enter_context(WholeSequences())
-            graph = make_fx(flat, decomposition_table=dict(known))(*tensors)
+            graph = make_fx(_flat(nested, seen), decomposition_table=dict(known))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {why(error)}") from error
-    out_spec, constants, made = seen[0]
-    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, made)
+    return graph, TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:])
+
+
+def _flat(function: Any, seen: list[Any]) -> Any:
+    """``function``, which gives the tensors of its results in a row; how these are nested and what else they have, the
+    last three fields of a call, are left in ``seen``.
+    """
+
+    @functools.wraps(function)
+    def flat(*args: Any, **kwargs: Any) -> list[torch.Tensor]:
+        with PlainFunctions():
+            results, out = pytree.tree_flatten(opened(function(*args, **kwargs)))
+        constants = {place: each for place, each in enumerate(results) if not isinstance(each, torch.Tensor)}
+        seen[:] = [(out, constants, in_other_form(results))]
+        return [each for each in results if isinstance(each, torch.Tensor)]
+
+    return flat
 
 
 def _of_function(graph: torch.fx.GraphModule, tensors: Sequence[torch.Tensor]) -> ir.Module | None:

@@ -1,7 +1,8 @@
 """How programs of PyTorch are called: nested arguments and results, as tensors and as NumPy's arrays."""
 
+import copy
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,6 +99,44 @@ class TorchCall:
         """Where each result stands."""
         count = self.out_spec.num_leaves
         return [f"result{place}" for place in range(count) if place not in self.constants]
+
+
+class _Opened:
+    """An object of a class that PyTorch's trees do not know, by those of its attributes that hold tensors."""
+
+    def __init__(self, original: Any, attributes: dict[str, Any]) -> None:
+        self.original, self.attributes = original, attributes
+
+
+def _closed(children: Iterable[Any], context: Any) -> Any:
+    made = copy.copy(context[0])
+    vars(made).update(zip(context[1], children, strict=True))
+    return made
+
+
+pytree.register_pytree_node(
+    _Opened, lambda each: (list(each.attributes.values()), (each.original, list(each.attributes))), _closed
+)
+
+
+def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
+    """``results`` as a tree whose leaves have all tensors: of objects of other classes, their attributes.
+
+    Such a tree, when it is put together again, has objects of the same classes.
+    """
+
+    def of_leaf(leaf: Any) -> Any:
+        if (
+            isinstance(leaf, torch.Tensor | torch.nn.Module | type)
+            or not hasattr(leaf, "__dict__")
+            or id(leaf) in around
+        ):
+            return leaf
+        inside = {name: opened(each, (*around, id(leaf))) for name, each in vars(leaf).items()}
+        held = {name: each for name, each in inside.items() if any(map(torch.is_tensor, pytree.tree_leaves(each)))}
+        return _Opened(leaf, held) if held else leaf
+
+    return pytree.tree_map(of_leaf, results)
 
 
 def call_of_the_rest(call: TorchCall, count: int) -> TorchCall:

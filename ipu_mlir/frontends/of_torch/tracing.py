@@ -14,7 +14,8 @@ from unittest.mock import patch
 
 import torch
 from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
-from torch._subclasses.fake_tensor import DataDependentOutputException
+from torch._subclasses import fake_tensor
+from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -23,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
+_MOST_KNOWN = 4096
 _LOGS = ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
 """What they write of a failure is in the error, too."""
 
@@ -36,7 +38,9 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
     settings.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
     torch.backends.mha.set_fastpath_enabled(False)
-    settings.enter_context(_WithoutChecks())
+    settings.enter_context(PlainFunctions())
+    for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
+        settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
     settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
     settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
@@ -76,15 +80,73 @@ def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
     return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
+def _is_place(entry: Any) -> bool:
+    """True for an integer in an index that is a tensor, whose value PyTorch itself asks for."""
+    return isinstance(entry, torch.Tensor) and not entry.dim() and entry.dtype in _INTEGERS
+
+
+_INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def _read(x: Any, index: Any) -> Any:
+    """``x[index]``, whose places may be tensors: ``x[:, t]``."""
+    entries = index if isinstance(index, tuple) else (index,)
+    if not any(map(_is_place, entries)):
+        return torch.Tensor.__getitem__(x, index)
+    taken = [_dimensions_of(each) for each in entries]
+    dim = 0
+    for entry, count in zip(entries, taken, strict=True):
+        if _is_place(entry):
+            x = x.index_select(dim, _from_the_front(entry, x.shape[dim]))
+        dim += x.dim() - sum(taken) if entry is ... else count
+    return torch.Tensor.__getitem__(x, tuple(0 if _is_place(each) else each for each in entries))
+
+
+def _dimensions_of(entry: Any) -> int:
+    """How many dimensions of a tensor an entry of its index is for; 0 for an ellipsis."""
+    if entry is None or entry is ... or isinstance(entry, bool):
+        return 0
+    return entry.dim() if isinstance(entry, torch.Tensor) and entry.dtype == torch.bool else 1
+
+
+def _from_the_front(place: Any, size: int) -> Any:
+    place = place.reshape(1)
+    return torch.where(place < 0, place + size, place)
+
+
+def _write(x: Any, index: Any, value: Any) -> None:
+    """``x[index] = value``, whose places may be tensors beside numbers and slices."""
+    entries = index if isinstance(index, tuple) else (index,)
+    is_basic = all(_is_place(each) or each is None or each is ... or isinstance(each, int | slice) for each in entries)
+    if not is_basic or not any(map(_is_place, entries)):
+        torch.Tensor.__setitem__(x, index, value)
+        return
+    part = torch.Tensor.__getitem__(x, tuple(slice(None) if _is_place(each) else each for each in entries))
+    rest = sum(_dimensions_of(each) for each in entries)
+    dims, dim = [], 0
+    for entry in entries:
+        if _is_place(entry):
+            dims.append(dim)
+        dim += x.dim() - rest if entry is ... else entry is None or _is_place(entry) or isinstance(entry, slice)
+    places = [_from_the_front(each, part.shape[at]) for each, at in zip(filter(_is_place, entries), dims, strict=True)]
+    part = part.movedim(dims, tuple(range(len(dims))))
+    shape = part.shape[len(dims) :]
+    value = torch.as_tensor(value, dtype=x.dtype)
+    value = value.reshape(value.shape[max(value.dim() - len(shape), 0) :])  # without leading ones, which may be more
+    part.index_put_(places, value.expand(shape).unsqueeze(0))
+
+
 _PLAIN: dict[Any, Any] = {
+    torch.Tensor.__getitem__: _read,
+    torch.Tensor.__setitem__: _write,
     functional.one_hot: _one_hot,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
     **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},
 }
 
 
-class _WithoutChecks(TorchFunctionMode):
-    """In the block, functions that look at values before they compute only compute."""
+class PlainFunctions(TorchFunctionMode):
+    """In the block, functions that look at values before they compute only compute, and places are as tensors are."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _PLAIN.get(func, func)(*args, **(kwargs or {}))
@@ -92,7 +154,7 @@ class _WithoutChecks(TorchFunctionMode):
 
 def why(error: Exception) -> str:
     """What to say of a program that PyTorch cannot trace because of ``error``: where it asks for values, if it does."""
-    asks = isinstance(error, DataDependentOutputException | GuardOnDataDependentSymNode)
+    asks = isinstance(error, fake_tensor.DataDependentOutputException | GuardOnDataDependentSymNode)
     if not asks and "get value out of a tracing tensor" not in str(error):
         return str(error)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]

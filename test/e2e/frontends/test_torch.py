@@ -358,3 +358,56 @@ def test_distributions_do_not_check_their_arguments_in_programs():
     torch.testing.assert_close(ipu.compile(densities, args=[given], target=TARGET)(given), densities(given))
     with pytest.raises(ValueError, match="to satisfy the constraint"):
         kinds.Normal(given, -1.0)
+
+
+def test_results_may_be_objects_of_any_class_that_hold_tensors():
+    class Cache:
+        def __init__(self, rows, name):
+            self.layers, self.name, self.itself = [Layer(rows), Layer(rows.bool())], name, self
+
+    class Layer:
+        def __init__(self, rows):
+            self.rows, self.size, self.dtype = rows * 2, len(rows), rows.dtype
+
+    class Module(nn.Module):
+        def forward(self, x):
+            return x + 1, {"cache": Cache(x, "kept")}
+
+    x = torch.tensor([1.0, 0.0])
+    for source in (Module(), lambda x: Module()(x)):
+        result, nested = ipu.compile(source, kwargs={"x": x}, target=TARGET)(x=x)
+        cache = nested["cache"]
+        assert type(cache) is Cache and cache.name == "kept"
+        assert_same((result, *(layer.rows for layer in cache.layers)), (x + 1, x * 2, x.bool() * 2))
+        assert [(type(layer), layer.size, layer.dtype) for layer in cache.layers] == [
+            (Layer, 2, torch.float32),
+            (Layer, 2, torch.bool),
+        ]
+
+
+def test_places_in_an_index_may_be_tensors():
+    def f(x, t, s):
+        y = x.clone()
+        y[t] = 1.0
+        y[:, s] = x[:, t]
+        y[t, s] += x[-1, s]
+        y[..., t] = torch.full((1, 1, 4, 5), 3.0)
+        y[None, t, 1:3, s] = x[t, :2, 0]
+        best = x[x[:, 0, 0].argmax(), :, s]
+        return x[t, 1:, s], x[..., t], x[None, :, s, None], x[t - 3], x[t, [0, 1]], y, best
+
+    class Module(nn.Module):
+        def forward(self, *args):
+            return f(*args)
+
+    args = torch.randn(4, 5, 6), torch.tensor(1), torch.tensor(2, dtype=torch.int32)
+    check(Module(), *args)
+    check(f, *args)
+
+
+def test_numbers_of_tensors_that_are_written_out_are_known():
+    def f(x):
+        steps = torch.tensor([[1, 0], [2, -1]])
+        return [torch.roll(x, [int(each) for each in step], (0, 1)) for step in steps]
+
+    check(f, torch.randn(3, 4))
