@@ -80,7 +80,6 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
         if source.buffer.role is out.buffer.role is Role.TEMPORARY
         and source.buffer.elements == out.buffer.elements
         and source.buffer.dtype.itemsize == out.buffer.dtype.itemsize
-        and (out.buffer.elements > 1 or source.buffer.dtype == out.buffer.dtype)  # a local variable has one type
         and same_elements(source, out, statement)
         and all(other == source or other.buffer is not source.buffer for other in sources)
     ]

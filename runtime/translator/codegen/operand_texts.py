@@ -9,7 +9,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
 from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan
 from ipu_mlir.runtime.translator.codegen.names import Names, scalar_name, scalar_text
-from ipu_mlir.runtime.translator.codegen.number_texts import seen_as
 from ipu_mlir.runtime.translator.codegen.schedule import Operand, View
 
 
@@ -32,7 +31,6 @@ class OperandTexts:
         prologue: lines of ``main`` in front of the body, for what a loop or a branch needs (``is_inside``).
         constants: the arrays that the source asks ``memory`` for.
         numbers: the variables of loops, by the buffers that hold them too.
-        locals: the places that are local variables of ``main``: their names, and the types of what they hold.
     """
 
     program: Program
@@ -45,9 +43,7 @@ class OperandTexts:
     is_inside: bool = False
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[Buffer, str] = field(default_factory=dict)
-    locals: dict[Buffer, tuple[str, np.dtype]] = field(default_factory=dict)
     _buffer_names: dict[Buffer, str] = field(default_factory=dict)
-    _bound_in_body: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.results = {access.buffer: i for i, access in enumerate(self.program.results)}
@@ -74,9 +70,6 @@ class OperandTexts:
         if isinstance(operand, LoopNumber):
             name = self.numbers[operand.buffer]
             return f"{name} {'+' if operand.offset > 0 else '-'} {abs(operand.offset)}" if operand.offset else name
-        local = self.locals.get(self.place(operand.buffer))
-        if local is not None:
-            return seen_as(local[1], operand.dtype, local[0])
         if operand in scope.views:
             return scope.views[operand]
         if operand.buffer.role is Role.CONSTANT:
@@ -92,48 +85,6 @@ class OperandTexts:
         result = self.result_of_place[self.place(operand.buffer)]
         shape = self.program.result_shapes[self.results[result]]
         return self._derived(operand, self.result_names[result], shape, result.dtype)
-
-    def number(self, operand: Operand, scope: Scope) -> str:
-        """``operand`` as a number that is no array."""
-        if isinstance(operand, LoopNumber):
-            return f"({self.text(operand, scope)})" if operand.offset else self.text(operand, scope)
-        if isinstance(operand, Const):
-            if operand.dtype.kind != "f":
-                return scalar_text(operand.value)
-            return self._once(self._scalar(operand), operand, self.setup)
-        text = self.text(operand, scope)
-        if operand.shape or self.place(operand.buffer) in self.locals:
-            return text
-        if operand.buffer.role is Role.CONSTANT:
-            return self._once(text, operand, self.setup)
-        if operand.buffer.role is Role.ARGUMENT:
-            return self._once(text, operand, self.prologue if self.is_inside else self.body)
-        return f"{text}{_taken(operand)}"
-
-    def elements(self, view: View, scope: Scope) -> str:
-        """A ``memoryview`` of the array ``view``: single integers go in and out of it as Python's."""
-        array = self.text(view, scope)
-        key = ("elements", array)
-        if key not in self.body.views:
-            where = self.setup
-            if self.per_run(view):
-                where = self.prologue if self.is_inside else self.body
-            self.body.views[key] = self.names.fresh(f"{array}_elements")
-            where.lines.append(f"{where.indent}{self.body.views[key]} = {self._seen_from(where, array)}.data")
-        return self.body.views[key]
-
-    def _seen_from(self, where: Scope, array: str) -> str:
-        """``array``, or in front of the body what it stands for if it is bound there."""
-        return self._bound_in_body.get(array, array) if where is self.prologue else array
-
-    def _once(self, array: str, operand: View | Const, where: Scope) -> str:
-        """The number that ``array`` always holds."""
-        key = ("number", array)
-        if key not in self.body.views:
-            self.body.views[key] = self.names.fresh(f"{array}_number")
-            taken = _taken(operand)
-            where.lines.append(f"{where.indent}{self.body.views[key]} = {self._seen_from(where, array)}{taken}")
-        return self.body.views[key]
 
     def _bound(self, view: View, function: str, offset: int, scope: Scope) -> str:
         """Bind an array of planned memory."""
@@ -158,8 +109,6 @@ class OperandTexts:
             name = self.names.fresh(f"{base}{_shape_suffix(view)}")
             where = self.prologue if self.is_inside else self.body  # a loop may never reach the line, or often
             where.lines.append(f"{where.indent}{name} = {text}")
-            if where is self.body:
-                self._bound_in_body[name] = text
             text = name
         self.body.views[key] = text
         return text
@@ -192,11 +141,6 @@ class OperandTexts:
             self.setup.lines.append(f"{self.setup.indent}{name} = {text}")
             self.setup.views[key] = name
         return self.setup.views[key]
-
-
-def _taken(operand: View | Const) -> str:
-    """The text that takes the number out of an array without dimensions."""
-    return "[()]" if operand.dtype.kind == "f" else ".item()"
 
 
 def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:

@@ -42,16 +42,14 @@ Operand = View | Const | LoopNumber
 class Call:
     """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result.
 
-    ``fits`` tells that the result is an integer that is known not to leave its type. ``kernel`` names the function of
-    machine code that ``{kernel}`` stands for, ``function`` that of the program which ``{function}`` does; ``{host}``
-    is what that gets of the host.
+    ``kernel`` names the function of machine code that ``{kernel}`` stands for, ``function`` that of the program which
+    ``{function}`` does; ``{host}`` is what that gets of the host.
     """
 
     template: str
     operands: tuple[Operand, ...]
     out: View
     origin: Origin
-    fits: bool = False
     kernel: str = ""
     function: str = ""
 
@@ -141,9 +139,9 @@ class Schedule:
         """Memory that only the statement at hand uses."""
         return Buffer(name, elements, dtype, Role.TEMPORARY)
 
-    def call(self, template: str, operands: tuple[Operand, ...], out: View, origin: Origin, fits: bool = False) -> None:
+    def call(self, template: str, operands: tuple[Operand, ...], out: View, origin: Origin) -> None:
         """Append a call."""
-        self.steps.append(Call(template, operands, out, origin, fits))
+        self.steps.append(Call(template, operands, out, origin))
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,11 @@ from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.text import in_docstring
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.array_ir.control import all_statements, transfers_by
-from ipu_mlir.runtime.translator.array_ir.expression import Const
 from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program
 from ipu_mlir.runtime.translator.codegen.block_source import block_loop
-from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
 from ipu_mlir.runtime.translator.codegen.memory_plan import plan
 from ipu_mlir.runtime.translator.codegen.module_source import comment, module_source
 from ipu_mlir.runtime.translator.codegen.names import Names
-from ipu_mlir.runtime.translator.codegen.number_texts import called_function, number_text, stores_element
 from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
 from ipu_mlir.runtime.translator.codegen.schedule import (
     MOST_NESTED,
@@ -25,14 +22,10 @@ from ipu_mlir.runtime.translator.codegen.schedule import (
     Call,
     ControlStep,
     Loop,
-    Operand,
     Schedule,
     Step,
     View,
 )
-
-_CALLED = re.compile(r"(?<![.\w])[a-z_]\w*(?=\(|\.reduce\()")
-_BUILTIN = {"abs", "int"}
 
 
 @dataclass
@@ -62,14 +55,11 @@ class SourceWriter:
 
     def __post_init__(self) -> None:
         held = {self.places.get(access.buffer, access.buffer) for access in self.program.results}
-        self.numbers = local_numbers(self.steps, self.places)
-        self.plan = plan(self.steps, self.places, held | set(self.numbers.dtypes), first_byte=self.first_byte)
+        self.plan = plan(self.steps, self.places, held, first_byte=self.first_byte)
         self.texts = OperandTexts(self.program, self.places, self.plan, self.names)
         if self.shared is not None:
             self.texts.setup, self.texts.constants = self.shared.setup, self.shared.texts.constants
         self.setup, self.body = self.texts.setup, self.texts.body
-        for place, dtype in self.numbers.dtypes.items():
-            self.texts.locals[place] = self.names.fresh(place.name), dtype
 
     @staticmethod
     def of(program: Program, schedules: Sequence[Schedule]) -> "SourceWriter":
@@ -108,14 +98,7 @@ class SourceWriter:
 
     def _function(self) -> list[str]:
         """The lines of the function of this program alone."""
-        for place in self.numbers.unset:
-            name, dtype = self.texts.locals[place]
-            zero = self.texts.number(Const.of(0, dtype), self.body)
-            self.texts.prologue.lines.append(f"{self.texts.prologue.indent}{name} = {zero}")
         self._steps(self.steps)
-        for result, name in self.texts.result_names.items():
-            if self.texts.place(result) in self.texts.locals:
-                self._line(f"{name}[()] = {self.texts.locals[self.texts.place(result)][0]}")
         parameters = [*self.texts.arguments.values(), *self._host, *self.texts.result_names.values()]
         return [
             f"    def {self.name}({', '.join(parameters)}):",
@@ -187,13 +170,7 @@ class SourceWriter:
 
     def _noted(self, held: View | None, variable: str) -> list[str]:
         """The line that puts the number of the iteration where calls read it."""
-        if held is None:
-            return []
-        text = self.texts.text(held, self.body)
-        return [f"{text} = {variable}" if self._is_local(held) else f"{text}[()] = {variable}"]
-
-    def _is_local(self, view: Operand) -> bool:
-        return isinstance(view, View) and self.texts.place(view.buffer) in self.texts.locals
+        return [] if held is None else [f"{self.texts.text(held, self.body)}[()] = {variable}"]
 
     def _line(self, text: str) -> None:
         self.body.lines.append(self.body.indent + text)
@@ -221,8 +198,6 @@ class SourceWriter:
                 self._line("pass")
 
     def _call(self, call: Call, scope: Scope) -> str:
-        if any(self._is_local(operand) for operand in (*call.operands, call.out)):
-            return self._call_on_numbers(call, scope)
         if call.kernel:
             operands = [self.texts.text(operand, scope) for operand in call.operands]
             return call.template.format(*operands, kernel=self._kernel(call.kernel))
@@ -245,29 +220,6 @@ class SourceWriter:
             self.setup.views[key] = self.names.fresh(name)
             self.setup.lines.append(f"{self.setup.indent}{self.setup.views[key]} = memory.kernel({name!r})")
         return self.setup.views[key]
-
-    def _call_on_numbers(self, call: Call, scope: Scope) -> str:
-        """A call some of whose operands, or whose result, are local variables."""
-
-        def number(operand: Operand) -> str:
-            return self.texts.number(operand, scope)
-
-        def elements(view: View) -> str:
-            return self.texts.elements(view, scope)
-
-        text = number_text(call, [number(operand) for operand in call.operands], number, elements)
-        out = elements(call.out) if stores_element(call) else self.texts.text(call.out, scope)
-        if text is None:
-            template = call.template
-            if called_function(call) == "select" and self._is_local(call.operands[0]):
-                template = "copyto({out}, {1} if {0} else {2}, 'unsafe')"
-            text = template.format(*(self.texts.text(operand, scope) for operand in call.operands), out=out)
-        elif self._is_local(call.out):
-            text = f"{out} = {text}"
-        else:
-            text = f"{out}[{'...' if call.out.shape else '()'}] = {text}"
-        self.functions.update(set(_CALLED.findall(text)) - _BUILTIN)
-        return text
 
     def _loop(self, loop: Loop) -> None:
         """Nested Python loops; arrays that move with them are indexed first."""

@@ -17,17 +17,15 @@ from ipu_mlir.runtime import numeric
 
 _OF_NUMPY = frozenset(n for n, value in vars(umath).items() if isinstance(value, np.ufunc) and vars(np).get(n) is value)
 _IMPORTS = {
-    "numpy": _OF_NUMPY | {"copyto", "dot", "float32", "float64", "inf", "nan"},
+    "numpy": _OF_NUMPY | {"copyto", "dot", "inf", "nan"},
     "ipu_mlir.runtime.numeric": numeric.OWN_NAMES,
     "ipu_mlir.runtime.engine.program_memory": frozenset(["strided"]),
 }
-_BUILTINS = {"abs": abs, "int": int, "range": range}
+_BUILTINS = {"int": int, "range": range}
 FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())
 """Every name that generated source does not bind itself, and therefore may not bind."""
 
-_METHODS = frozenset(
-    ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
-)  # of ufuncs and arrays
+_METHODS = frozenset(["reduce", "reshape", "take", "view", "T"])  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "kernel", "per_thread", "run_blocks", "scalar", "temporary"])
 _METHODS_OF_KERNELS = frozenset(["run"])
 _ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_KERNELS | HOST_CALLS.keys()
@@ -37,9 +35,7 @@ _NODES = frozenset(
         *(ast.Return, ast.Assign, ast.Expr, ast.Pass, ast.Break, ast.If, ast.For, ast.While),
         *(ast.Name, ast.Load, ast.Store, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple),
         *(ast.Constant, ast.UnaryOp, ast.USub, ast.Not, ast.BinOp, ast.Add, ast.Sub, ast.Mult),
-        *(ast.Div, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
-        *(ast.IfExp, ast.NamedExpr, ast.BoolOp, ast.And, ast.Or),
-        *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+        *(ast.BoolOp, ast.And, ast.Compare, ast.Lt, ast.LtE),
     }
 )
 _NAMESPACE = {"__import__": __import__, **_BUILTINS}

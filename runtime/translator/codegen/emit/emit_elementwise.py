@@ -41,10 +41,8 @@ class _Slot:
     is_dest: bool = False
 
     def holds(self, axes: frozenset[int], dtype: np.dtype[Any]) -> bool:
-        """True if such a value fits exactly. A number may become a local variable, which has one type."""
-        return self.axes == axes and (
-            self.view.dtype == dtype or (bool(axes) and self.view.dtype.itemsize == dtype.itemsize)
-        )
+        """True if such a value fits exactly."""
+        return self.axes == axes and self.view.dtype.itemsize == dtype.itemsize
 
 
 def emit_elementwise(statement: Elementwise, schedule: Schedule) -> None:
@@ -176,8 +174,7 @@ class _Emission:
         operands = tuple(self.operands[id(arg)] for arg in node.args)
         text = COPY if node.call == "cast" else template(node.call, len(operands))
         out = replace(target.view, dtype=node.dtype)
-        fits = not out.shape and node.dtype.kind in "iu" and self.ranges.of(node) is not None
-        self.schedule.call(text, operands, out, self.origin, fits)
+        self.schedule.call(text, operands, out, self.origin)
         self._finish(node, axes, target, dying)
 
     def _take(self, node: Gather) -> None:

@@ -20,7 +20,6 @@ from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Schedule
-from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels
 from ipu_mlir.runtime.translator.kernels.matrices.product_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
@@ -97,7 +96,6 @@ class _Part:
         product = partial(matrix_call, texts, options.kernels == "always") if is_ours else None
         schedule = Schedule(options, self.places, product=product)
         planner.block(self.program.statements, schedule)
-        schedule.steps = with_sliced_operands(schedule.steps, self.places)
         return schedule
 
 

@@ -22,9 +22,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_other_buffers
-from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
-from ipu_mlir.runtime.translator.optimize.reductions.partial_products import loops_alone, summed_products
 from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
 
 
@@ -51,7 +49,7 @@ def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
         matched = combiner_of(fold.values[0])
         if matched is not None:
             return _combined(fold, *matched, options)
-    return [statement for part in in_chunks(fold) for statement in _scanned(part)]
+    return _scanned(fold)
 
 
 def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: TranslatorOptions) -> list[Statement]:
@@ -76,13 +74,13 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
 def _contraction(
     fold: Fold, call: str, term: Expression, target: Access, options: TranslatorOptions
 ) -> list[Statement] | None:
-    """The terms as a product of two factors, summed afterwards over the reduced loops that they do not share."""
+    """The terms as a product of two factors that both move with all summed loops; None if they are none."""
     if call != "add" or term.dtype.kind not in "fiu" or not isinstance(term, Apply) or term.call != "multiply":
         return None
     a, b = term.args
     loops_a, loops_b = loops_of(a), loops_of(b)
     many = [loop for loop, n in enumerate(fold.extents) if n > 1]
-    if any(loop not in loops_a | loops_b for loop in many):
+    if any(loop not in (loops_a & loops_b if fold.reduced[loop] else loops_a | loops_b) for loop in many):
         return None
     if loops_a == loops_b:
         length = prod(fold.extents[loop] for loop in many if fold.reduced[loop])
@@ -91,17 +89,12 @@ def _contraction(
         shortest = options.single_vecdot_min_length if is_one else options.vecdot_min_length
         if not plain or length < shortest or term.dtype.kind != "f":
             return None
-    alone = loops_alone(fold, loops_a, loops_b)
-    if not alone:
-        exact = exact_product(fold, a, b, target, lambda value, name, made: _as_access(value, fold, name, made))
-        if exact is not None:
-            return exact
+    exact = exact_product(fold, a, b, target, lambda value, name, made: _as_access(value, fold, name, made))
+    if exact is not None:
+        return exact
     statements: list[Statement] = []
     factor_a = _as_access(a, fold, "lhs", statements)
     factor_b = factor_a if b is a else _as_access(b, fold, "rhs", statements)
-    if alone:
-        summed = summed_products(fold, factor_a, factor_b, target)
-        return None if summed is None else [*statements, *summed]
     return [*statements, Dot(fold.extents, fold.origin, factor_a, factor_b, target)]
 
 
