@@ -1,8 +1,10 @@
 """``ipu-raise-dynamic-slices``: slices at run-time offsets, as gathers and updates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.machine.size_arithmetic import ceil_div
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
@@ -13,16 +15,22 @@ from ipu_mlir.passes.support.linalg_builders import (
     identity_map,
     index_sum,
     loop_index,
+    reshaped,
 )
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_dimensions, slice_offsets
+
+_LARGE = 1 << 13  # elements of a tensor that is worth two slices
+_LONG = 1 << 15  # elements of a vector that is worth rows
 
 
 class RaiseDynamicSlices(Pass):
     """Write slices at run-time offsets as structured ops.
 
     The route of an exchange is fixed when the program is compiled, so it cannot depend on an offset. As a gather, the
-    dimensions that are indexed at run time lie whole on every tile that needs them.
+    dimensions that are indexed at run time lie whole on every tile that needs them. A large tensor that is indexed
+    in several dimensions is sliced in one after the other, so that others can be cut; a long vector is sliced as rows,
+    and the rows and what follows them as columns.
 
     Needs:  linalg on tensors, static sizes; offsets that are in range (``ipu-clamp-slices``).
     Leaves: ``tensor.extract_slice`` and ``tensor.insert_slice`` with static offsets only.
@@ -69,8 +77,64 @@ def _slice_of(op: ir.Operation, small: Any) -> _Slice:
     return _Slice(slice_offsets(op), sizes, steps, slice_dimensions(sizes, small.shape))
 
 
+def _first_of_several(big: ir.Value, cut: _Slice) -> int | None:
+    """The dimension that is sliced before others, of which it leaves the smallest share; None where none is."""
+    long = [at for at, offset in enumerate(cut.offsets) if isinstance(offset, ir.Value) and cut.sizes[at] > 1]
+    if len(long) < 2 or prod(big.type.shape) < _LARGE:
+        return None
+    return min(long, key=lambda at: cut.sizes[at] / big.type.shape[at])
+
+
+def _one_after_the_other(big: ir.Value, cut: _Slice, first: int) -> tuple[_Slice, Any, _Slice]:
+    """The slice of dimension ``first`` alone, the type of what it takes, and the slice of the others from that."""
+    shape, rank = list(big.type.shape), len(cut.sizes)
+    sizes = [cut.sizes[at] if at == first else size for at, size in enumerate(shape)]
+    alone = _Slice(
+        [cut.offsets[at] if at == first else 0 for at in range(rank)],
+        sizes,
+        [cut.steps[at] if at == first else 1 for at in range(rank)],
+        list(range(rank)),
+    )
+    offsets, steps = (
+        [x if at == first else y for at, y in enumerate(of)] for x, of in ((0, cut.offsets), (1, cut.steps))
+    )
+    taken = ir.RankedTensorType.get(sizes, big.type.element_type)
+    return alone, taken, replace(cut, offsets=offsets, steps=steps)
+
+
+def _of_long_vector(big: ir.Value, cut: _Slice) -> ir.Value:
+    """The slice of a vector that is laid out in rows: some rows, each with the next one, and columns of those.
+
+    An element is in the row of its number by their length or, behind the end of that, in the next one.
+    """
+    arith, tensor, element = upstream("arith"), upstream("tensor"), big.type.element_type
+    (size,), (offset,), (extent,) = cut.sizes, cut.offsets, big.type.shape
+    columns = 1 << (size.bit_length() // 2)
+    rows, count = extent // columns + 3, ceil_div(size, columns)
+    begin = arith.DivUIOp(offset, as_index(columns)).result
+    behind = arith.RemUIOp(offset, as_index(columns)).result
+    filled = tensor.EmptyOp([rows * columns], element).result
+    filled = tensor.InsertSliceOp(big, filled, [], [], [], [0], [extent], [1]).result
+    laid_out = reshaped(filled, [rows, columns])
+    kind = ir.RankedTensorType.get([count + 1, columns], element)
+    some = _gathered(laid_out, kind, _Slice([begin, 0], [count + 1, columns], [1, 1], [0, 1]))
+    pairs = tensor.EmptyOp([count, 2 * columns], element).result
+    half = ir.RankedTensorType.get([count, columns], element)
+    for at in range(2):
+        own = tensor.ExtractSliceOp(half, some, [], [], [], [at, 0], [count, columns], [1, 1]).result
+        pairs = tensor.InsertSliceOp(own, pairs, [], [], [], [0, at * columns], [count, columns], [1, 1]).result
+    found = _gathered(pairs, half, _Slice([0, behind], [count, columns], [1, 1], [0, 1]))
+    vector = ir.RankedTensorType.get([size], element)
+    return tensor.ExtractSliceOp(vector, reshaped(found, [count * columns]), [], [], [], [0], [size], [1]).result
+
+
 def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
     """out[i, j] = big[offset + i, j]."""
+    if (first := _first_of_several(big, cut)) is not None:
+        alone, taken, others = _one_after_the_other(big, cut, first)
+        return _gathered(_gathered(big, taken, alone), small, others)
+    if len(cut.sizes) == len(small.shape) == 1 and cut.steps == [1] and cut.sizes[0] >= _LONG:
+        return _of_long_vector(big, cut)
     rank = len(small.shape)
     empty = upstream("tensor").EmptyOp(list(small.shape), small.element_type).result
 
@@ -87,6 +151,11 @@ def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
 def _updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
     if any(step != 1 and size != 1 for step, size in zip(cut.steps, cut.sizes, strict=True)):
         return _chosen(big, small, cut)
+    if (first := _first_of_several(big, cut)) is not None:
+        alone, taken, others = _one_after_the_other(big, cut, first)
+        return _updated(big, _updated(_gathered(big, taken, alone), small, others), alone)
+    if len(cut.sizes) == 1 and cut.sizes[0] >= _LONG:
+        return _of_long_vector_updated(big, small, cut)
     return update_slice(
         big,
         _with_unit_dimensions(small, cut),
@@ -95,6 +164,22 @@ def _updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
             for offset, size, extent in zip(cut.offsets, cut.sizes, big.type.shape, strict=True)
         ],
     )
+
+
+def _of_long_vector_updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
+    """out[k] = small[k - offset] where there is such an element, else big[k]: a slice of a longer vector."""
+    arith, tensor, (offset,), (extent,) = upstream("arith"), upstream("tensor"), cut.offsets, big.type.shape
+    around = tensor.EmptyOp([2 * extent], big.type.element_type).result
+    around = tensor.InsertSliceOp(small, around, [], [], [], [extent], cut.sizes, [1]).result
+    begin = arith.SubIOp(as_index(extent), as_index(offset)).result
+    moved = _gathered(around, big.type, _Slice([begin], [extent], [1], [0]))
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        distance = arith.SubIOp(loop_index(0), as_index(offset)).result
+        inside = arith.CmpIOp(arith.CmpIPredicate.ult, distance, as_index(cut.sizes[0])).result
+        return [arith.SelectOp(inside, arguments[0], arguments[1]).result]
+
+    return generic([moved], [big], [identity_map(1)] * 2, [True], body).results[0]
 
 
 def _with_unit_dimensions(small: ir.Value, cut: _Slice) -> ir.Value:

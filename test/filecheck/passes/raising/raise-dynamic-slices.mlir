@@ -73,3 +73,45 @@ func.func @static_slices_stay(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8x
   %z = tensor.insert_slice %s into %y[4] [2] [1] : tensor<2xf32> into tensor<8xf32>
   return %z : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @a_large_tensor_is_sliced_in_one_dimension_after_the_other
+// CHECK-SAME: (%[[X:.*]]: tensor<100x100xf32>, %[[I:.*]]: index, %[[J:.*]]: index)
+// CHECK: %[[COLUMNS:.*]] = linalg.generic
+// CHECK-NOT: arith.addi %[[I]]
+// CHECK: arith.addi %[[J]]
+// CHECK: } -> tensor<100x20xf32>
+// CHECK: linalg.generic
+// CHECK: arith.addi %[[I]]
+// CHECK: tensor.extract %[[COLUMNS]][
+// CHECK: } -> tensor<50x20xf32>
+func.func @a_large_tensor_is_sliced_in_one_dimension_after_the_other(
+    %x: tensor<100x100xf32>, %i: index, %j: index) -> tensor<50x20xf32> {
+  %y = tensor.extract_slice %x[%i, %j] [50, 20] [1, 1] : tensor<100x100xf32> to tensor<50x20xf32>
+  return %y : tensor<50x20xf32>
+}
+
+// CHECK-LABEL: func.func @a_large_tensor_is_updated_by_way_of_columns
+// CHECK: %[[COLUMNS:.*]] = linalg.generic
+// CHECK: } -> tensor<100x20xf32>
+// CHECK: %[[NEW:.*]] = linalg.generic {{.*}}library_call = "update_slice"}
+// CHECK-SAME: outs(%[[COLUMNS]] : tensor<100x20xf32>)
+// CHECK: linalg.generic {{.*}}library_call = "update_slice"}
+// CHECK-SAME: %[[NEW]]
+// CHECK-SAME: outs(%{{.*}} : tensor<100x100xf32>)
+func.func @a_large_tensor_is_updated_by_way_of_columns(
+    %x: tensor<100x100xf32>, %y: tensor<50x20xf32>, %i: index, %j: index) -> tensor<100x100xf32> {
+  %z = tensor.insert_slice %y into %x[%i, %j] [50, 20] [1, 1] : tensor<50x20xf32> into tensor<100x100xf32>
+  return %z : tensor<100x100xf32>
+}
+
+// CHECK-LABEL: func.func @a_long_vector_is_sliced_as_rows_and_columns
+// CHECK-DAG: arith.divui
+// CHECK-DAG: arith.remui
+// CHECK: linalg.generic
+// CHECK: } -> tensor<130x256xf32>
+// CHECK: linalg.generic
+// CHECK: } -> tensor<129x256xf32>
+func.func @a_long_vector_is_sliced_as_rows_and_columns(%x: tensor<50000xf32>, %i: index) -> tensor<32770xf32> {
+  %y = tensor.extract_slice %x[%i] [32770] [1] : tensor<50000xf32> to tensor<32770xf32>
+  return %y : tensor<32770xf32>
+}
