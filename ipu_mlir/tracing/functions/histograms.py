@@ -8,6 +8,7 @@ from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.functions.creating import full_like
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_float, tensor, trace_of
 
@@ -19,17 +20,38 @@ def histogram(
     trace = trace_of((a, edges, weights))
     flat = views.reshape(tensor(trace, a), (-1,))
     edges = tensor(trace, edges)
+    if weights is not None:
+        weights = views.reshape(tensor(trace, weights), (-1,))
+    are_equal = not np.ndim(bins)
+    counts = (_counts_of_equal_bins if are_equal else _counts_between)(flat, edges, weights)
+    if density:
+        counts = counts / astype(widths := edges[1:] - edges[:-1], common_float([widths])) / np.sum(counts)
+    return counts, edges
+
+
+def _counts_between(flat: Any, edges: Any, weights: Any) -> Any:
+    """Of the elements between ``edges``, each compared with all."""
     within = flat[None, :] >= edges[:-1, None]
     below = flat[None, :] < edges[1:, None]
     last = (np.arange(edges.shape[0] - 1) == edges.shape[0] - 2)[:, None]
     chosen = within & (below | (last & (flat[None, :] == edges[-1])))
-    if weights is not None:
-        counts = np.sum(where(chosen, views.reshape(tensor(trace, weights), (-1,)), 0), axis=1)
-    else:
-        counts = np.sum(chosen, axis=1)
-    if density:
-        counts = counts / astype(widths := edges[1:] - edges[:-1], common_float([widths])) / np.sum(counts)
-    return counts, edges
+    return np.sum(chosen if weights is None else where(chosen, weights, 0), axis=1)
+
+
+def _counts_of_equal_bins(flat: Any, edges: Any, weights: Any) -> Any:
+    """Of the elements between ``edges`` that are equally far apart: each goes to its bin, as NumPy finds it.
+
+    Where it lies in the range says the bin, but for rounding: then the edges decide.
+    """
+    bins = edges.shape[0] - 1
+    is_inside = (flat >= edges[0]) & (flat <= edges[-1])
+    place = (where(is_inside, flat, edges[0]) - edges[0]) / (edges[-1] - edges[0]) * bins
+    number = np.minimum(astype(place, np.int32), bins - 1)
+    number = number - astype(is_inside & (flat < edges[number]), np.int32)
+    number = number + astype((flat >= edges[number + 1]) & (number < bins - 1), np.int32)
+    counted = is_inside if weights is None else where(is_inside, weights, 0)
+    dtype = np.sum(counted).dtype
+    return full_like(edges, 0, dtype, shape=(bins,)).at[number].add(astype(counted, dtype))
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
