@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, overload
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable, ReimportedExecutable
@@ -232,9 +233,9 @@ def compile_together(
     import_stablehlo(module.operation)
     lowering = lowering.beginning_at(level_of(entry_of(module, entries[0])))
     with remembering():
-        lowered = lower_together(module, entries, lowering)
+        lower = cache(partial(lower_together, module, entries, lowering))
         programs = {
-            name: Executable(module, name, lowering, (calls or {}).get(name), declared, entries, lowered)
+            name: Executable(module, name, lowering, (calls or {}).get(name), declared, entries, lower)
             for name in entries
         }
     return put_together(programs, declared or {})

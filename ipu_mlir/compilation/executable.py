@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ipu_mlir.compilation import kept_programs
 from ipu_mlir.compilation.entry import entries_alone, entry_of
 from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
@@ -22,7 +23,6 @@ from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 from ipu_mlir.programs.session import Session
-from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.engine.state import State
@@ -64,7 +64,7 @@ class Executable:
         call: "Call | None" = None,
         declared: "Mapping[str, Declared] | None" = None,
         entries: Sequence[str] = (),
-        lowered: "Lowered | None" = None,
+        lower: "Callable[[], Lowered] | None" = None,
     ) -> None:
         """Lower and translate a function.
 
@@ -72,7 +72,7 @@ class Executable:
             call: for a traced function, how its arguments and results are nested.
             declared: the variables and queues that Python made.
             entries: all functions that are compiled together with this one.
-            lowered: what ``lower_together`` made of ``entries``.
+            lower: ``lower_together`` of ``entries``, which they share.
         """
         self.entry = entry
         function = entry_of(module, entry)
@@ -85,8 +85,8 @@ class Executable:
         self._call = call
         self._declared = dict(declared or {})
         self._entries = tuple(entries) or (entry,)
-        key = None if lowered is not None else self._key_on_disk()
-        kept = None if key is None else program_cache.read(key)
+        key = self._key_on_disk()
+        kept = None if key is None else kept_programs.read(key, module)
         if kept is not None:
             translation, heard = kept
             for each in heard:
@@ -96,11 +96,11 @@ class Executable:
             )
             return
         with memory_warnings() as heard:
-            lowered = lowered or lower_together(module, self._entries, lowering)
+            lowered = lower() if lower is not None else lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
         self._start(Engine(lowered.on_host, entry, self._options))
         if key is not None:
-            program_cache.write(key, self.engine.translation, heard)
+            kept_programs.write(key, module, self.engine.translation, heard)
 
     def _key_on_disk(self) -> str | None:
         """What the program is kept as on disk, if it can be."""
@@ -108,7 +108,7 @@ class Executable:
         if text is None:
             return None
         how = f"{text} {possible(self._options)}"
-        return program_cache.key_of(lambda: bytecode_of(self._l0), self._entries, self.entry, how)
+        return kept_programs.key_of(self._l0, self._entries, self.entry, how)
 
     @property
     def _may_do_without(self) -> bool:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ipu_mlir.dialects.codelets.library import LIBRARY, OWN
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.dialects.support.errors import MemoryWarning, Settings
 from ipu_mlir.runtime.engine import code_cache
-from ipu_mlir.runtime.translator.translate import ArraySpec, Translation
+from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Stream, Translation, Variable
 
 _MOST_BYTES = 32 << 20
 """Of one file: programs with larger constants are compiled by every process."""
@@ -54,59 +55,77 @@ def write(key: str, translation: Translation, heard: Sequence[MemoryWarning] = (
 
 
 def to_bytes(translation: Translation, heard: Sequence[MemoryWarning] = ()) -> bytes | None:
-    """``translation`` for ``from_bytes``; None if it has state, is checked, or has constants that are views."""
-    constants = translation.constants
-    if translation.has_state or translation.declared is not None:
+    """``translation`` for ``from_bytes``; None if it is checked, or has arrays that are views or have other types."""
+    if translation.declared is not None:
         return None
-    if not all(array.flags.c_contiguous and _name(array.dtype) for array in constants.values()):
+    data = bytearray()
+    try:
+        program = _to_json(translation, data)
+    except _NotKept:
         return None
-    head = {
-        "source": translation.source,
-        "arguments": [_spec_to_json(spec) for spec in translation.arguments],
-        "results": [_spec_to_json(spec) for spec in translation.results],
-        "temporary_bytes": translation.temporary_bytes,
-        "single_blas_thread": translation.single_blas_thread,
-        "kernels": translation.kernels,
-        "warnings": [[str(each), each.settings] for each in heard],
-        "constants": [[name, _name(array.dtype), array.shape] for name, array in constants.items()],
-    }
-    return b"\n".join([json.dumps(head).encode(), b"".join(array.tobytes() for array in constants.values())])
+    warned = [[str(each), each.settings] for each in heard]
+    return json.dumps([program, warned]).encode() + b"\n" + data
 
 
 def from_bytes(data: bytes) -> Kept:
     """What ``to_bytes`` wrote."""
     line, _, rest = data.partition(b"\n")
-    head = json.loads(line)
-    constants: dict[str, np.ndarray] = {}
-    offset = 0
-    for name, dtype, shape in head["constants"]:
-        array = np.ndarray(shape, _dtype(dtype), rest, offset).copy()
-        constants[name], offset = array, offset + array.nbytes
-    heard = [MemoryWarning(text, tuple(map(Settings, settings))) for text, settings in head["warnings"]]
-    translation = Translation(
-        head["source"],
-        tuple(_spec_of_json(spec) for spec in head["arguments"]),
-        tuple(_spec_of_json(spec) for spec in head["results"]),
-        head["temporary_bytes"],
-        constants,
-        head["single_blas_thread"],
-        kernels=head["kernels"],
-    )
-    return translation, heard
+    program, warned = json.loads(line)
+    heard = [MemoryWarning(text, tuple(map(Settings, settings))) for text, settings in warned]
+    return _of_json(program, rest), heard
 
 
-def _spec_to_json(spec: ArraySpec) -> list[Any]:
-    return [spec.name, spec.shape, _name(spec.dtype), spec.bits and _name(spec.bits)]
+class _NotKept(Exception):
+    """There is an array that cannot be kept."""
 
 
-def _spec_of_json(found: list[Any]) -> ArraySpec:
-    name, shape, dtype, bits = found
-    return ArraySpec(name, tuple(shape), _dtype(dtype), bits and _dtype(bits))
+_CLASSES = (Translation, ArraySpec, Variable, Stream, RemoteSpec)
 
 
-def _name(dtype: np.dtype[Any]) -> str | None:
+def _to_json(value: Any, data: bytearray) -> Any:
+    """``value`` with the names of its classes; the elements of its arrays come to the end of ``data``."""
+    if isinstance(value, _CLASSES):
+        parts = {each.name: _to_json(getattr(value, each.name), data) for each in fields(value)}
+        return {"class": type(value).__name__, **parts}
+    if isinstance(value, dict):
+        return {"entries": [[name, _to_json(each, data)] for name, each in value.items()]}
+    if isinstance(value, tuple):
+        return [_to_json(each, data) for each in value]
+    if isinstance(value, np.dtype):
+        return {"dtype": _name(value)}
+    if not isinstance(value, np.ndarray):
+        return value
+    is_splat = value.size > 1 and not any(value.strides)
+    if not (is_splat or value.flags.c_contiguous):
+        raise _NotKept
+    found = {"array": _name(value.dtype), "shape": value.shape, "offset": len(data), "is_splat": is_splat}
+    data += (value.ravel()[:1] if is_splat else value).tobytes()
+    return found
+
+
+def _of_json(found: Any, data: bytes) -> Any:
+    """What ``_to_json`` was given."""
+    if isinstance(found, list):
+        return tuple(_of_json(each, data) for each in found)
+    if not isinstance(found, dict):
+        return found
+    if "class" in found:
+        (made,) = (each for each in _CLASSES if each.__name__ == found["class"])
+        return made(**{name: _of_json(each, data) for name, each in found.items() if name != "class"})
+    if "entries" in found:
+        return {name: _of_json(each, data) for name, each in found["entries"]}
+    if "dtype" in found:
+        return _dtype(found["dtype"])
+    shape = () if found["is_splat"] else tuple(found["shape"])
+    array = np.ndarray(shape, _dtype(found["array"]), data, found["offset"]).copy()
+    return np.broadcast_to(array, found["shape"]) if found["is_splat"] else array
+
+
+def _name(dtype: np.dtype[Any]) -> str:
     """The name of a type of numbers that ``_dtype`` knows."""
-    return dtype.name if dtype.name in _types() else None
+    if dtype.name not in _types():
+        raise _NotKept
+    return dtype.name
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.compilation import executable
+from ipu_mlir.compilation import compiler, executable
 from ipu_mlir.dialects.codelets import library
 from ipu_mlir.runtime.engine import code_cache, program_cache
 from ipu_mlir.runtime.engine.object_code import can_load
@@ -44,7 +44,8 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend(entries)
         return lower(module, entries, lowering)
 
-    monkeypatch.setattr(executable, "lower_together", counted)
+    for each in (executable, compiler):
+        monkeypatch.setattr(each, "lower_together", counted)
     return found
 
 
@@ -147,15 +148,46 @@ def test_planner_or_passes_or_codelets_of_the_user_keep_nothing(
     assert program_cache.key_of(lambda: call, ["main"], "main", "") is None
 
 
-def test_programs_with_state_are_not_kept() -> None:
-    total = ipu.Variable(np.zeros(2, np.float32), name="total")
+def accumulating(first: float) -> Any:
+    """A program that adds to a variable, and one that reads it; both through an outfeed."""
+    total = ipu.Variable(np.full(2, first, np.float32), name="total")
+    shown = ipu.Outfeed(name="shown")
 
     def add(x: Any) -> Any:
         total.assign(total.value + x)
+        shown.enqueue(total.value * 2)
         return total.value
 
-    program: Any = ipu.compile(add, args=[np.zeros(2, np.float32)], target=TARGET)
-    assert program_cache.to_bytes(program.engine.translation) is None
+    def look() -> Any:
+        return total.value + 0.5
+
+    args = {"add": [np.zeros(2, np.float32)], "look": []}
+    return total, shown, ipu.compile({"add": add, "look": look}, args=args, target=TARGET)
+
+
+def test_programs_with_state_are_kept_without_its_first_values(folder: Path, lowered: list[str]) -> None:
+    for first in (1.0, 1.0, 5.0):
+        total, shown, programs = accumulating(first)
+        session = programs.session()
+        assert session.run("add", np.ones(2, np.float32)).tolist() == [first + 1] * 2
+        assert session.run("look").tolist() == [first + 1.5] * 2
+        assert total.value.tolist() == [first] * 2, "the variable of Python is not that of the session"
+        programs["add"](np.full(2, 3, np.float32))
+        assert programs["look"]().tolist() == [first + 3.5] * 2 and total.value.tolist() == [first + 3] * 2
+        assert shown.read().tolist() == [[2 * first + 6] * 2]
+    assert lowered == ["add", "look"], "both are lowered at once, and once"
+
+
+def test_a_remote_buffer_of_a_variable_keeps_nothing(folder: Path, lowered: list[str]) -> None:
+    for first in (1.0, 2.0):
+        rows = ipu.Variable(np.full(2, first, np.float32), name="rows", offload=True)
+
+        def double(rows: Any = rows) -> Any:
+            rows.assign(rows.value * 2)
+            return rows.value
+
+        assert ipu.compile(double, args=[], target=TARGET)().tolist() == [2 * first] * 2
+    assert lowered == ["main"] * 2
 
 
 def test_nothing_is_kept_without_a_folder(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
