@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.machine.size_arithmetic import ceil_div
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
@@ -110,9 +109,9 @@ def _of_long_vector(big: ir.Value, cut: _Slice) -> ir.Value:
     arith, tensor, element = upstream("arith"), upstream("tensor"), big.type.element_type
     (size,), (offset,), (extent,) = cut.sizes, cut.offsets, big.type.shape
     columns = 1 << (size.bit_length() // 2)
-    rows, count = extent // columns + 3, ceil_div(size, columns)
-    begin = arith.DivUIOp(offset, as_index(columns)).result
-    behind = arith.RemUIOp(offset, as_index(columns)).result
+    rows, count = extent // columns + 3, -(-size // columns)
+    begin = arith.DivUIOp(as_index(offset), as_index(columns)).result
+    behind = arith.RemUIOp(as_index(offset), as_index(columns)).result
     filled = tensor.EmptyOp([rows * columns], element).result
     filled = tensor.InsertSliceOp(big, filled, [], [], [], [0], [extent], [1]).result
     laid_out = reshaped(filled, [rows, columns])

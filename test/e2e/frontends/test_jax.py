@@ -361,3 +361,14 @@ def test_a_plain_function_may_return_an_array_of_jax():
     np.testing.assert_array_equal(
         ipu.compile(lambda: jnp.arange(3) * 2, target=ipu.Target(tiles_per_ipu=4))(), [0, 2, 4]
     )
+
+
+def test_updates_of_boxes_are_updates_of_slices():
+    boxes = [np.s_[1::3], np.s_[1:-1, 2:-2], np.s_[::2, 3], np.s_[::-1, ::2], np.s_[-1], np.s_[:, np.arange(3, 6)]]
+
+    def updated(x):
+        return [x.at[box].add(x[box] * 2) * x.at[box].set(1) for box in boxes]
+
+    x = jnp.arange(9.0 * 7).reshape(9, 7)
+    assert "scatter" not in check(updated, x).mlir("l2")
+    assert "scatter" in check(lambda x: x.at[np.array([2, 2])].add(1), x).mlir("l2")

@@ -17,6 +17,7 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     select,
     truth,
 )
+from ipu_mlir.passes.importing.stablehlo.scatters.known_places import update_of_box
 from ipu_mlir.passes.importing.stablehlo.scatters.pooling_gradients import pooling_gradient
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -25,7 +26,8 @@ class ExpandScatters(Pass):
     """Write stablehlo.scatter and select_and_scatter as loops that put elements into a tensor.
 
     The gradient of a pooling is a call of a function that ``ipu-autodiff`` writes; of all other such loops,
-    ``ipu-raise-loops`` makes one scatter. As in XLA, an update is left out if its window is not wholly inside of the
+    ``ipu-raise-loops`` makes one scatter. Where the program says itself where updates go, and that is a box of the
+    tensor, it is an update of that slice. As in XLA, an update is left out if its window is not wholly inside of the
     tensor.
 
     Needs:  StableHLO of static shapes.
@@ -39,8 +41,10 @@ class ExpandScatters(Pass):
         with module.context:
             for op in list_ops(module, "stablehlo.scatter", "stablehlo.select_and_scatter"):
                 with ir.InsertionPoint(op), op.location:
-                    is_scatter = op.name == "stablehlo.scatter"
-                    replace_op(op, _scatter(op) if is_scatter else pooling_gradient(op) or _select_and_scatter(op))
+                    if op.name == "stablehlo.scatter":
+                        replace_op(op, update_of_box(op) or _scatter(op))
+                    else:
+                        replace_op(op, pooling_gradient(op) or _select_and_scatter(op))
 
 
 def _scatter(op: ir.Operation) -> Values:

@@ -55,3 +55,41 @@ func.func @windows_that_overlap_the_border_are_guarded(%x: tensor<6xf32>, %s: te
   }) : (tensor<6xf32>, tensor<3xf32>, tensor<f32>) -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
+
+// CHECK-LABEL: @known_places_that_make_a_box_are_a_slice
+// CHECK-SAME: (%[[X:.*]]: tensor<9x4xf32>, %[[U:.*]]: tensor<3x4xf32>)
+// CHECK-NOT: scf.for
+// CHECK: %[[BACK:.*]] = stablehlo.reverse
+// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[X]][2, 0] [3, 4] [3, 1]
+// CHECK: %[[NEW:.*]] = linalg.generic {{.*}} ins(%[[BACK]] : tensor<3x4xf32>) outs(%[[OLD]] : tensor<3x4xf32>)
+// CHECK: stablehlo.add
+// CHECK: tensor.insert_slice %[[NEW]] into %[[X]][2, 0] [3, 4] [3, 1]
+func.func @known_places_that_make_a_box_are_a_slice(%x: tensor<9x4xf32>, %u: tensor<3x4xf32>) -> tensor<9x4xf32> {
+  %number = stablehlo.iota dim = 0 : tensor<3xi32>
+  %step = stablehlo.constant dense<-3> : tensor<3xi32>
+  %last = stablehlo.constant dense<8> : tensor<3xi32>
+  %distance = stablehlo.multiply %number, %step : tensor<3xi32>
+  %places = stablehlo.add %distance, %last : tensor<3xi32>
+  %i = stablehlo.reshape %places : (tensor<3xi32>) -> tensor<3x1xi32>
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+                                                   scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<9x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// CHECK-LABEL: @known_places_are_scattered_to_one_after_the_other
+// CHECK: scf.for
+func.func @known_places_are_scattered_to_one_after_the_other(%x: tensor<9x4xf32>, %u: tensor<3x4xf32>) -> tensor<9x4xf32> {
+  %i = stablehlo.constant dense<[[2], [5], [5]]> : tensor<3x1xi32>
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+                                                   scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<9x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
