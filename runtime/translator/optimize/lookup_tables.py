@@ -17,7 +17,6 @@ from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_dtype, bits_of, o
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import in_blocks
 from ipu_mlir.runtime.translator.array_ir.cost import call_us, take_us
-from ipu_mlir.runtime.translator.array_ir.evaluation import evaluated
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Const,
@@ -193,8 +192,19 @@ def _all_values(inside: Sequence[Expression], source: Expression, name: str) -> 
             found[id(node)] = np.array([node.value])
         else:
             assert isinstance(node, Apply), "only calls follow from their arguments"
-            found[id(node)] = evaluated(node.call, [found[id(arg)] for arg in node.args], node.dtype)
+            found[id(node)] = _evaluated(node, [found[id(arg)] for arg in node.args])
     return found[id(inside[-1])]
+
+
+def _evaluated(node: Apply, args: list[np.ndarray]) -> np.ndarray:
+    if node.call == "cast":
+        return args[0].astype(node.dtype)
+    if node.call == "bits":
+        return args[0].view(node.dtype)
+    out = np.empty(np.broadcast_shapes(*(arg.shape for arg in args)), node.dtype)
+    with np.errstate(all="ignore"):
+        function(node.call)(*args, out=out)
+    return out
 
 
 def _replaced(values: Sequence[Expression], chosen: dict[int, Gather]) -> list[Expression]:

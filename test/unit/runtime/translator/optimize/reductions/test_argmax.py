@@ -1,4 +1,4 @@
-"""Argmax in the forms of torch-mlir, XLA and JAX, where no pass on tensors has found it: whatever a NaN does."""
+"""Argmax in the forms of torch-mlir and XLA, where no pass on tensors has found it: whatever a NaN does."""
 
 import numpy as np
 import pytest
@@ -181,78 +181,6 @@ def test_place_to_start_from_that_is_no_least_one(run):
     x[1, :3] = np.nan
     place = run(xla_arg((2, 12), none=7), x)[1]
     np.testing.assert_array_equal(place, xla_in_order(x, -np.inf, np.greater_equal, 7)[1])
-
-
-def jax_arg(shape, *, kind="f32", better="ogt", outer="parallel", value=False) -> str:
-    """The place of the best element of each row (of all where ``outer`` is a reduction), as JAX writes argmax."""
-    rows, columns = shape
-    kept, one = ("d0", f"{rows}x") if outer == "parallel" else ("", "")
-    is_float = kind[0] == "f"
-    low = {"ogt": "0xFF800000", "olt": "0x7F800000", "sgt": "-2147483648", "slt": "2147483647"}[better]
-    compare = f"arith.cmp{kind[0]}"
-    nan = f"%u = arith.cmpf une, %a, %a : {kind}\n%k = arith.ori %g, %u : i1" if is_float else ""
-    results = f"memref<{one}{kind}>, memref<{one}i32>" if value else f"memref<{one}i32>"
-    return f"""func.func @main(%x: memref<{rows}x{columns}x{kind}>) -> ({results}) {{
-      %low = arith.constant {low} : {kind}
-      %none = arith.constant 0 : i32
-      %v = memref.alloc() : memref<{one}{kind}>
-      %i = memref.alloc() : memref<{one}i32>
-      linalg.fill ins(%low : {kind}) outs(%v : memref<{one}{kind}>)
-      linalg.fill ins(%none : i32) outs(%i : memref<{one}i32>)
-      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ({kept})>,
-        affine_map<(d0, d1) -> ({kept})>], iterator_types = ["{outer}", "reduction"]}}
-        ins(%x : memref<{rows}x{columns}x{kind}>) outs(%v, %i : memref<{one}{kind}>, memref<{one}i32>) {{
-      ^bb0(%e: {kind}, %a: {kind}, %old: i32):
-        %row = linalg.index 0 : index
-        %column = linalg.index 1 : index
-        %width = arith.constant {columns} : index
-        %first = arith.muli %row, %width : index
-        %at = arith.addi %first, %column : index
-        %here = arith.index_cast {"%at" if outer == "reduction" else "%column"} : index to i32
-        {"%g" if is_float else "%k"} = {compare} {better}, %a, %e : {kind}
-        {nan}
-        %s = {compare} {"oeq" if is_float else "eq"}, %a, %e : {kind}
-        %l = arith.cmpi slt, %old, %here : i32
-        %t = arith.andi %s, %l : i1
-        %o = arith.ori %k, %t : i1
-        %m = arith.select %k, %a, %e : {kind}
-        %n = arith.select %o, %old, %here : i32
-        linalg.yield %m, %n : {kind}, i32
-      }}
-      return {"%v, " if value else ""}%i : {results}
-    }}"""
-
-
-@pytest.mark.parametrize(("better", "function"), [("ogt", np.argmax), ("olt", np.argmin)])
-@pytest.mark.parametrize("outer", ["parallel", "reduction"])
-def test_argmax_of_jax(better, function, outer, run):
-    x = values(6, 12)
-    x[0], x[3, -1], x[4, 3:6], x[5] = -np.inf, np.nan, np.nan, np.inf
-    x[1, :6] = [0.0, -0.0] * 3
-    program = jax_arg(x.shape, better=better, outer=outer)
-    want = function(x, 1) if outer == "parallel" else function(x)
-    np.testing.assert_array_equal(run(program, x)[0], want)
-    np.testing.assert_array_equal(
-        run(program, np.nan_to_num(x))[0], function(np.nan_to_num(x), 1 if want.ndim else None)
-    )
-
-
-@pytest.mark.parametrize(("better", "function"), [("sgt", np.argmax), ("slt", np.argmin)])
-def test_argmax_of_integers_of_jax(better, function, run):
-    x = RNG.integers(-3, 3, (5, 40)).astype(np.int32)
-    x[0], x[1] = -(2**31), 2**31 - 1
-    program = jax_arg(x.shape, kind="i32", better=better, value=True)
-    best, place = run(program, x)
-    np.testing.assert_array_equal(place, function(x, 1))
-    np.testing.assert_array_equal(best, np.take_along_axis(x, function(x, 1)[:, None], 1)[:, 0])
-
-
-def test_the_zero_that_jax_keeps_with_the_place_is_the_last_one(run):
-    """0 and -0 are equal: the place is that of the first, the value the last one."""
-    x = np.array([[0.0, -0.0, -1.0, 0.0], [0.0, -1.0, -0.0, -2.0]], np.float32)
-    value, place = run(jax_arg(x.shape, value=True), x)
-    assert np.signbit(value).tolist() == [False, True]
-    np.testing.assert_array_equal(place, [0, 0])
 
 
 def test_a_place_beside_a_value_of_one_operand_is_no_extreme() -> None:
