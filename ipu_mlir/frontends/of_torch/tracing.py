@@ -22,6 +22,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
+from ipu_mlir.frontends.of_torch import packed
+
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
 _MOST_KNOWN = 4096
@@ -90,6 +92,8 @@ _INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 def _read(x: Any, index: Any) -> Any:
     """``x[index]``, whose places may be tensors: ``x[:, t]``."""
+    if isinstance(index, int) and not index and (size := getattr(x, "batch_of_padded", None)) is not None:
+        return size
     entries = index if isinstance(index, tuple) else (index,)
     if not any(map(_is_place, entries)):
         return torch.Tensor.__getitem__(x, index)
@@ -139,6 +143,7 @@ def _write(x: Any, index: Any, value: Any) -> None:
 _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
     torch.Tensor.__setitem__: _write,
+    **packed.PLAIN,
     functional.one_hot: _one_hot,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
     **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},
