@@ -24,10 +24,10 @@ from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
-from ipu_mlir.runtime.translator.kernels.control import write_statements
+from ipu_mlir.runtime.translator.kernels.control import CODELETS, write_statements
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
-from ipu_mlir.runtime.translator.kernels.extremes import extreme_us, is_top_k, top_k_us
-from ipu_mlir.runtime.translator.kernels.factors import factor_us, is_factor
+from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
+from ipu_mlir.runtime.translator.kernels.factors import FACTORS
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
@@ -41,16 +41,13 @@ from ipu_mlir.runtime.translator.kernels.product_forms import (
 )
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.random_numbers import (
-    is_random,
     is_shared,
-    random_us,
     units_of,
     write_random,
 )
 from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved_window_us, write_reduction
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
-from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, scatter_us
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
@@ -128,7 +125,7 @@ class Kernels:
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
             if isinstance(each, FirstExtreme):  # along rows NumPy is faster, whatever is saved beside it
                 return always or extreme_us(each) > 0
-            is_call = is_scatter(each) or is_random(each) or is_factor(each) or is_top_k(each)
+            is_call = isinstance(each, LibraryCall) and each.codelet in CODELETS
             return always or is_call or isinstance(each, Elementwise | Reduce | Scan)
 
         is_alone = is_shared if self.options.kernels != "never" and self.options.threads > 1 else lambda each: False
@@ -349,7 +346,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     match statement:
         case LibraryCall():
-            return _call_us(statement)
+            return CODELETS[statement.codelet].saved_us(statement)
         case Dot():
             return saved_product_us(statement)
         case Scan():
@@ -359,14 +356,6 @@ def _saved_us(statement: Statement) -> float:
         case Reduce():
             return max(saved_us(statement), saved_window_us(statement), saved_order_us(statement))
     return saved_us(statement)
-
-
-def _call_us(call: LibraryCall) -> float:
-    """Time of a library codelet by NumPy."""
-    for is_here, time in ((is_random, random_us), (is_factor, factor_us), (is_top_k, top_k_us)):
-        if is_here(call):
-            return time(call)
-    return scatter_us(call)
 
 
 def _is_large_copy(statements: Sequence[Statement]) -> bool:
@@ -386,6 +375,5 @@ def _is_small(statement: Statement) -> bool:
     largest = _LARGEST_IN_LOOP
     if isinstance(statement, Dot):
         largest = _LARGEST_ELSEWHERE if lanes_of(statement) is None else _LARGEST_PRODUCT
-    if is_factor(statement):
-        return True
-    return points(statement) <= largest
+    is_factor = isinstance(statement, LibraryCall) and statement.codelet in FACTORS
+    return is_factor or points(statement) <= largest

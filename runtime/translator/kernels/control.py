@@ -1,8 +1,10 @@
-"""Loops and branches of a program, with all that is in them."""
+"""Statements of a program, one after the other: loops and branches with all that is in them, library codelets."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
 
+from ipu_mlir.dialects.codelets.top_k import TOP_K
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.control import Bound, Branch, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.expression import Expression, Read, postorder
@@ -18,16 +20,39 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 )
 from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.extremes import is_top_k, write_top_k
-from ipu_mlir.runtime.translator.kernels.factors import is_factor, write_factor
+from ipu_mlir.runtime.translator.kernels.extremes import top_k_us, write_top_k
+from ipu_mlir.runtime.translator.kernels.factors import FACTORS, factor_points, factor_us, write_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
-from ipu_mlir.runtime.translator.kernels.random_numbers import is_random, write_random
+from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random_us, write_random
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import write_scan
-from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, write_scatter
+from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, points_of, scatter_us, write_scatter
+
+
+@dataclass(frozen=True)
+class CodeletKernel:
+    """A codelet in kernels.
+
+    Attributes:
+        write: appends what a call does; ``NoKernel`` if it has no form here.
+        points: how much that is.
+        saved_us: what a kernel saves of NumPy's time.
+    """
+
+    write: Callable[[Function, LibraryCall], None]
+    points: Callable[[LibraryCall], int]
+    saved_us: Callable[[LibraryCall], float]
+
+
+CODELETS: dict[str, CodeletKernel] = {
+    **dict.fromkeys(COMBINE, CodeletKernel(write_scatter, points_of, scatter_us)),
+    **dict.fromkeys(NUMBER_US, CodeletKernel(write_random, lambda call: prod(call.shapes[-1]), random_us)),
+    **dict.fromkeys(FACTORS, CodeletKernel(write_factor, factor_points, factor_us)),
+    TOP_K.name: CodeletKernel(write_top_k, lambda call: prod(call.shapes[0]), top_k_us),
+}
 
 
 def write_statements(function: Function, statements: Sequence[Statement]) -> None:
@@ -54,14 +79,8 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
                 _write_slice_update(function, statement)
             case Scan():
                 write_scan(function, statement)
-            case LibraryCall() if is_scatter(statement):
-                write_scatter(function, statement)
-            case LibraryCall() if is_random(statement):
-                write_random(function, statement)
-            case LibraryCall() if is_factor(statement):
-                write_factor(function, statement)
-            case LibraryCall() if is_top_k(statement):
-                write_top_k(function, statement)
+            case LibraryCall() if statement.codelet in CODELETS:
+                CODELETS[statement.codelet].write(function, statement)
             case _:
                 raise NoKernel(f"{type(statement).__name__} has no form in kernels")
 

@@ -6,9 +6,8 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.top_k import TOP_K
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme, LibraryCall, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme, LibraryCall
 from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
@@ -136,19 +135,9 @@ class _Extreme:
         return np.iinfo(dtype).min if self.is_maximum else np.iinfo(dtype).max
 
 
-def is_top_k(statement: Statement) -> bool:
-    """True for the library codelet that is here."""
-    return isinstance(statement, LibraryCall) and statement.codelet == TOP_K.name
-
-
-def elements_of(call: LibraryCall) -> int:
-    """The number of elements that are looked at."""
-    return prod(call.shapes[0])
-
-
 def top_k_us(call: LibraryCall) -> float:
     """Time of ``call`` by NumPy."""
-    return _TOP_CALL_US + elements_of(call) * _TOP_US
+    return _TOP_CALL_US + prod(call.shapes[0]) * _TOP_US
 
 
 def write_top_k(function: Function, call: LibraryCall) -> None:

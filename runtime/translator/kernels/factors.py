@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall
 from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.functions import fma
@@ -20,16 +20,11 @@ _TRIANGLES = {
     for lower in (True, False)
     for unit in (False, True)
 }
-_FACTORS = ("cholesky", "lu", *_TRIANGLES)
+FACTORS = ("cholesky", "lu", *_TRIANGLES)
 _LARGEST = 512  # rows or columns of a matrix, beyond which it does not stay in a cache near to the core
 _TOGETHER = 4  # rows that are subtracted at a time, for one load and store of what they are subtracted from
 _FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
 _CALL_US, _STEP_US = 10.0, 5.0  # of NumPy's: a codelet, and each row or column
-
-
-def is_factor(statement: Statement) -> bool:
-    """True for the library codelets that are here."""
-    return isinstance(statement, LibraryCall) and statement.codelet in _FACTORS
 
 
 def factor_points(call: LibraryCall) -> int:

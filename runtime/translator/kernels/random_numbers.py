@@ -33,7 +33,7 @@ _BITS, _UNIFORM, _TRUNCATED = _NAMES["bits"], _NAMES["uniform"], _NAMES["truncat
 
 _AT_ONCE = 512  # places of a unit: what is held of them stays in the innermost cache
 _CALL_US = 15.0  # of NumPy's generator, which is made anew
-_NUMBER_US = {_BITS: 0.004, _UNIFORM: 0.004, _NAMES["normal"]: 0.02, _TRUNCATED: 0.02}
+NUMBER_US = {_BITS: 0.004, _UNIFORM: 0.004, _NAMES["normal"]: 0.02, _TRUNCATED: 0.02}
 """What a kernel saves of the time of a number."""
 _FEWEST_SHARED = 1 << 16
 """Numbers from which several threads share them: half a millisecond."""
@@ -41,14 +41,9 @@ _FEWEST_SHARED = 1 << 16
 Terms = tuple[float, ...]
 
 
-def is_random(statement: Statement) -> bool:
-    """True for the library codelets that are here."""
-    return isinstance(statement, LibraryCall) and statement.codelet in _NUMBER_US
-
-
 def random_us(call: LibraryCall) -> float:
     """What a kernel saves of the time of ``call``."""
-    return _CALL_US + _NUMBER_US[call.codelet] * prod(call.shapes[-1])
+    return _CALL_US + NUMBER_US[call.codelet] * prod(call.shapes[-1])
 
 
 def units_of(call: LibraryCall) -> int:
@@ -58,7 +53,8 @@ def units_of(call: LibraryCall) -> int:
 
 def is_shared(statement: Statement) -> bool:
     """True if it is worth it to wake threads."""
-    return is_random(statement) and prod(statement.shapes[-1]) >= _FEWEST_SHARED  # type: ignore[attr-defined]
+    is_random = isinstance(statement, LibraryCall) and statement.codelet in NUMBER_US
+    return is_random and prod(statement.shapes[-1]) >= _FEWEST_SHARED
 
 
 def write_random(function: Function, call: LibraryCall, low: int | str = 0, high: int | str | None = None) -> None:

@@ -6,10 +6,7 @@ from math import prod
 from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, known_rounds
 from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.kernels.code import LANES
-from ipu_mlir.runtime.translator.kernels.extremes import elements_of, is_top_k
-from ipu_mlir.runtime.translator.kernels.factors import factor_points, is_factor
-from ipu_mlir.runtime.translator.kernels.random_numbers import is_random
-from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of
+from ipu_mlir.runtime.translator.kernels.control import CODELETS
 
 WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _MOST_ROUNDS = 1 << 14  # without asking, however short they are
@@ -26,14 +23,8 @@ def asked_every(work: int) -> int:
 
 def points(statement: Statement) -> int:
     """The number of points of ``statement``; of a slice that is written in place, those of the slice."""
-    if isinstance(statement, LibraryCall) and is_scatter(statement):
-        return points_of(statement)
-    if isinstance(statement, LibraryCall) and is_random(statement):
-        return prod(statement.shapes[-1])
-    if isinstance(statement, LibraryCall) and is_factor(statement):
-        return factor_points(statement)
-    if isinstance(statement, LibraryCall) and is_top_k(statement):
-        return elements_of(statement)
+    if isinstance(statement, LibraryCall) and statement.codelet in CODELETS:
+        return CODELETS[statement.codelet].points(statement)
     if isinstance(statement, SliceUpdate) and statement.old == statement.out:
         return prod(statement.box())
     return prod(statement.extents)

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
@@ -24,11 +24,6 @@ COMBINE = {
 
 _CALL_US, _ELEMENT_US, _ROW_US = 12.0, 0.011, 0.0017  # of NumPy's: a scatter, and each element, in a row
 _FEWEST_LANES = 4  # elements of a row from which a vector with a mask beats single numbers
-
-
-def is_scatter(statement: Statement) -> bool:
-    """True for the library codelets that are here."""
-    return isinstance(statement, LibraryCall) and statement.codelet in COMBINE
 
 
 def updates_of(call: LibraryCall) -> tuple[int, ...]:
