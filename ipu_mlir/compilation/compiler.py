@@ -18,7 +18,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.frontends.stablehlo import import_stablehlo
-from ipu_mlir.frontends.table import Call, OpenProgram, front_end_of, import_program
+from ipu_mlir.frontends.table import Call, OpenProgram, front_end_called, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.programs.host_function import HostFunction
 from ipu_mlir.runtime.translator.array_ir.options import KERNELS
@@ -95,7 +95,7 @@ def compile(
             or a Python function on tensors, which is traced as one; or several of them by name. MLIR may be StableHLO.
             Programs of other frameworks too: a function of JAX or its export, a module of PyTorch or its export, a
             function of TensorFlow, a model of Keras or ONNX; a plain function belongs to the framework of the arrays in
-            ``args``.
+            ``args``, or to JAX or TensorFlow if it calls them with arrays of NumPy.
         entry: the function that runs; by default the only public one, or of several the one called ``main``. A list of
             names for several.
         args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor; of several
@@ -188,6 +188,15 @@ def _compile(
     if args is None and callable(source) and (kwargs or _takes_nothing(source)):
         args = ()
     front_end = None if isinstance(args, Mapping) else front_end_of(source, (args, kwargs))
+    if front_end is None and callable(source):
+        from ipu_mlir.tracing.errors import OfAFrameworkError
+
+        try:
+            return _compile_traced(source, entry, args, lowering)
+        except OfAFrameworkError as error:  # with arrays of NumPy, which it takes as well
+            front_end = front_end_called(error.framework)
+            if front_end is None or hasattr(source, "trace_call"):
+                raise
     if front_end is not None:
         if entry is not None and not isinstance(entry, str):
             raise CompileError("several entries are for a module; compile one function of another framework at a time")
@@ -197,22 +206,27 @@ def _compile(
         lowering = lowering.on_replicas(imported.replicas)
         functions = {name: HostFunction(name, each) for name, each in imported.functions.items()}
         return compile_module(read_module(imported.program), entry, lowering, imported.call, functions)
-    if callable(source):
-        from ipu_mlir.programs.trace_all import trace_all
-
-        if args is None or isinstance(args, Mapping):
-            raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
-        if entry is not None and not isinstance(entry, str):
-            raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
-        name = entry or "main"
-        traced = trace_all({name: source}, {name: args})
-        return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
     if args is not None:
         raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
     module = read_module(source)
     if entry is not None and not isinstance(entry, str):
         return compile_together(module, [entry_name(module, each) for each in entry], lowering)
     return compile_module(module, entry, lowering)
+
+
+def _compile_traced(
+    source: Callable[..., Any], entry: str | Sequence[str] | None, args: Any, lowering: Lowering
+) -> Executable | DynamicExecutable:
+    """A Python function on traced tensors."""
+    from ipu_mlir.programs.trace_all import trace_all
+
+    if args is None or isinstance(args, Mapping):
+        raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
+    if entry is not None and not isinstance(entry, str):
+        raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
+    name = entry or "main"
+    traced = trace_all({name: source}, {name: args})
+    return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
 
 
 def compile_together(

@@ -100,6 +100,11 @@ def front_end_of(source: Any, args: Any = None) -> FrontEnd | None:
     return next(filter(None, map(_front_end_of_types, _leaves(args))), None)
 
 
+def front_end_called(framework: str) -> FrontEnd | None:
+    """The front end of ``framework``, whose functions take arrays of NumPy; None if there is none, or they do not."""
+    return next((each for each in FRONT_ENDS if each.name == framework in ("jax", "tensorflow")), None)
+
+
 def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
     """The module that ``front_end`` makes of ``source``.
 

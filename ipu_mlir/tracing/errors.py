@@ -36,6 +36,18 @@ class TraceTypeError(TraceError, TypeError):
     """A value of the wrong kind or element type, or an operation that is not supported."""
 
 
+class OfAFrameworkError(TraceTypeError):
+    """A framework, or a library, was called with a traced tensor.
+
+    Attributes:
+        framework: which one.
+    """
+
+    def __init__(self, framework: str, place: Place) -> None:
+        self.framework = framework
+        super().__init__(refusal_of(framework), place)
+
+
 class TraceValueError(TraceError, ValueError):
     """Shapes that do not fit, or an argument out of its range."""
 
@@ -135,7 +147,7 @@ def refusal_of(framework: str) -> str:
     return f"{framework} does not take traced tensors of ipu_mlir; {advice}"
 
 
-def of_a_framework(error: Exception) -> TraceError | None:
+def of_a_framework(error: Exception) -> OfAFrameworkError | None:
     """``error`` at the user's line, if a traced function called a framework with tensors of its own, or a library."""
     if not isinstance(error, IpuError) and not _OF_A_TENSOR.search(str(error)):
         return None
@@ -151,7 +163,7 @@ def of_a_framework(error: Exception) -> TraceError | None:
             place = Place(frame.f_code.co_filename, line, 1)
     if place is None or found is None:
         return None
-    return TraceTypeError(refusal_of(found), place)
+    return OfAFrameworkError(found, place)
 
 
 def at_the_users_line(error: _Error) -> _Error:

@@ -304,3 +304,29 @@ def test_a_leaf_is_named_with_its_place():
         ipu.RunError, match=r"argument kwargs\['lr'\] is 0.1, expected numbers that fit int32, an integer"
     ):
         exe({"w": [jnp.ones(3)]}, lr=0.1)
+
+
+@pytest.mark.parametrize("package", ["jax", "tensorflow"])
+def test_a_plain_function_of_a_framework_takes_arrays_of_numpy(package: str) -> None:
+    framework = pytest.importorskip(package)
+    tanh = framework.numpy.tanh if package == "jax" else framework.tanh
+
+    def network(weights: list[np.ndarray], x: np.ndarray) -> dict[str, Any]:
+        for each in weights:
+            x = tanh(x @ each) + x
+        return {"y": x}
+
+    rng = np.random.default_rng(0)
+    weights, x = [rng.standard_normal((4, 4)).astype(np.float32) for _ in range(2)], np.ones((3, 4), np.float32)
+    program = ipu.compile(network, args=[weights, x], target=ipu.Target(tiles_per_ipu=4))
+    found, expected = program(weights, x)["y"], network(weights, x)["y"]
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-5)
+    with pytest.raises(ipu.CompileError, match=f"{package} does not take traced tensors"):
+        ipu.function(network)(weights, x)
+
+
+def test_a_mistake_in_a_plain_function_of_jax_is_the_error_of_jax() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    with pytest.raises(TypeError, match="dot_general requires") as caught:
+        ipu.compile(lambda x: jnp.dot(x, jnp.ones(7)), args=[np.ones(3, np.float32)])
+    assert not isinstance(caught.value, ipu.IpuError)

@@ -268,7 +268,7 @@ def test_what_the_users_code_raises_goes_through():
 def test_a_framework_that_is_called_with_traced_tensors(package, call, way_out):
     framework = pytest.importorskip(package)
     with pytest.raises(ipu.CompileError, match=f"test_errors.py:.*{package} does not take traced tensors.*{way_out}"):
-        ipu.compile(lambda x: call(framework, x), args=[X])
+        ipu.function(lambda x: call(framework, x)).trace(X)
 
 
 @pytest.mark.parametrize(
