@@ -1,9 +1,12 @@
 """``ipu-fuse-elementwise-ops``: what one vertex can do with an element without leaving it is one op."""
 
 from collections.abc import Iterable, Iterator
+from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.costs.sums_of_products import contraction
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.pipeline_steps import MODULE, UpstreamStep, upstream_manager
@@ -19,12 +22,15 @@ _SMALL, _GROWTH = 16, 16
 class FuseElementwiseOps(Pass):
     """Fuse element-wise ops and reshapes with the op that alone reads them, but into no loop.
 
-    Upstream's ``linalg-fuse-elementwise-ops`` fuses. It would move an op into a loop that reads its result, where the
-    op runs in every iteration. And it copies what it has fused so far with every op that it adds: a chain of n ops
-    takes n * n / 2 copies. Here it fuses small groups of neighbours first, and then groups of such groups.
+    Upstream's ``linalg-fuse-elementwise-ops`` fuses. It would move an op into a loop that reads its result, where
+    the op runs in every iteration, and one of several operands, or that takes long, into a sum of products, which
+    could not run on AMP units then and would compute every factor as often as it is read. And it copies what it has
+    fused so far with every op that it adds: a chain of n ops takes n * n / 2 copies. Here it fuses small groups of
+    neighbours first, and then groups of such groups.
 
     Needs:  linalg on tensors; ``ipu-generalize-ops``, ``ipu-raise-splats``.
-    Leaves: no element-wise ``linalg.generic`` whose only reader is a ``linalg.generic`` outside of further loops.
+    Leaves: no element-wise ``linalg.generic`` whose only reader is a ``linalg.generic`` outside of further loops, but
+            factors of sums of products that are computed of several tensors or by functions.
     """
 
     name = "ipu-fuse-elementwise-ops"
@@ -36,7 +42,7 @@ class FuseElementwiseOps(Pass):
             while True:
                 ops = [op for op in list_outside_bodies(module) if op.name in _FUSED]
                 between = _between_groups(ops, most)
-                for value in (*_into_loops(ops), *between):
+                for value in (*_into_loops(ops), *_into_products(ops), *between):
                     _use_again(value)
                 fusion.run(module)
                 for use in list_ops(module, _SECOND_USE):
@@ -61,6 +67,39 @@ def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
         if is_loop(reader):
             return True
     return False
+
+
+def _into_products(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
+    """The factors of sums of products that are read several times, and take more to compute than a cast or a choice."""
+    for op in ops:
+        nest = loop_nest(op) if op.name == "linalg.generic" else None
+        if nest is None or all(nest.parallel) or contraction(op, nest) is None:
+            continue
+        for value, indices in zip(op.operands, nest.indices[: nest.num_inputs], strict=False):
+            own = {loop for index in indices for loop, step in enumerate(index.coefficients) if step}
+            times = prod(extent for loop, extent in enumerate(nest.extents) if loop not in own)
+            producers, tensors = _computed_of(value)
+            if times > 1 and (len(tensors) > 1 or any(map(_takes_long, producers))):
+                yield value
+
+
+def _computed_of(value: ir.Value) -> tuple[list[ir.Operation], set[ir.Value]]:
+    """The element-wise ops that would be fused into one that makes ``value``, and the tensors that it would read."""
+    op = _only_read_here(value)
+    if op is None or op.name not in _FUSED:
+        return [], {value}
+    if op.name != "linalg.generic":
+        return _computed_of(op.operands[0])
+    nest = loop_nest(op)
+    if nest is None or not all(nest.parallel):
+        return [], {value}
+    below = [_computed_of(operand) for operand in list(op.operands)[: nest.num_inputs]]
+    return [op, *(each for ops, _ in below for each in ops)], {each for _, tensors in below for each in tensors}
+
+
+def _takes_long(op: ir.Operation) -> bool:
+    """True of a function or a quotient of elements."""
+    return any(inner.name.startswith("math.") or inner.name == "arith.divf" for inner in op.regions[0].blocks[0])
 
 
 def _between_groups(ops: Iterable[ir.Operation], most: int) -> list[ir.Value]:

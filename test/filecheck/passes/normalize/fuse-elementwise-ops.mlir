@@ -148,3 +148,54 @@ func.func @a_fill_is_a_scalar(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#two = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @a_factor_of_two_tensors_is_computed_once
+// CHECK: %[[GATED:.*]] = linalg.generic
+// CHECK: arith.mulf
+// CHECK: } -> tensor<4x8xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[GATED]], %{{.*}} : tensor<4x8xf32>, tensor<6x8xf32>)
+func.func @a_factor_of_two_tensors_is_computed_once(
+    %x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %w: tensor<6x8xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %gated = linalg.generic {indexing_maps = [#two, #two, #two], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %p = arith.mulf %a, %b : f32
+      linalg.yield %p : f32
+  } -> tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%gated, %w : tensor<4x8xf32>, tensor<6x8xf32>) outs(%o : tensor<4x6xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %p : f32
+      linalg.yield %s : f32
+  } -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+// CHECK-LABEL: func.func @a_cast_goes_with_the_product
+// CHECK-COUNT-1: linalg.generic
+// CHECK: arith.extf
+// CHECK: return
+func.func @a_cast_goes_with_the_product(
+    %x: tensor<4x8xf16>, %w: tensor<6x8xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %wide = linalg.generic {indexing_maps = [#two, #two], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf16>) outs(%e : tensor<4x8xf32>) {
+    ^bb0(%a: f16, %c: f32):
+      %p = arith.extf %a : f16 to f32
+      linalg.yield %p : f32
+  } -> tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wide, %w : tensor<4x8xf32>, tensor<6x8xf32>) outs(%o : tensor<4x6xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %p : f32
+      linalg.yield %s : f32
+  } -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
