@@ -145,6 +145,17 @@ def _times(x: ir.Value, number: float) -> ir.Value:
     return arith.mulf(x, number_like(x, number))
 
 
+def _finite(x: ir.Value) -> ir.Value:
+    """``x``, or the largest power of two if that is less: in the gradient of ``1 / (1 + exp(-x))`` it is multiplied
+    by 0 where the power of e overflows.
+    """
+    exponent = _LARGEST_EXPONENTS.get(str(x.type))
+    return x if exponent is None else arith.minimumf(x, number_like(x, 2.0**exponent))
+
+
+_LARGEST_EXPONENTS = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
+
+
 def _bell(x: ir.Value) -> ir.Value:
     """The derivative of erf."""
     return _times(math.exp(arith.negf(_square(x))), 2 / pi**0.5)
@@ -168,7 +179,7 @@ SCALAR_RULES: dict[str, Rule] = {
     "math.fma": _fma,
     "math.atan2": _arctangent2,
     "math.copysign": _copysign,
-    "math.exp": _scaled(lambda x, y: y),
+    "math.exp": _scaled(lambda x, y: _finite(y)),
     "math.exp2": _scaled(lambda x, y: _times(y, _LOG_2)),
     "math.expm1": _scaled(lambda x, y: _one_plus(y)),
     "math.log": _one_over(lambda x: x),

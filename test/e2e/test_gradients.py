@@ -381,3 +381,10 @@ def test_what_cannot_be_differentiated_is_said(function, message):
 def test_outside_of_programs_there_are_no_gradients():
     with pytest.raises(ValueError, match=r"call this in a function that is compiled"):
         ipu.grad(lambda x: x.sum())(normal(4))
+
+
+def test_a_sigmoid_is_flat_where_its_power_of_e_overflows():
+    gradient = ipu.grad(lambda x: np.sum(ipu.nn.sigmoid(x)))
+    x = np.array([-1e4, -100, 0, 100, 1e4], np.float32)
+    found = ipu.compile(lambda x: gradient(x), args=[x], target=ipu.Target(tiles_per_ipu=4))(x)
+    np.testing.assert_allclose(found, [0, 0, 0.25, 0, 0], atol=1e-30)
