@@ -1,10 +1,12 @@
 """``ipu-expand-scatters``: scatters of StableHLO as loops that put one element after the other into a tensor."""
 
 from collections.abc import Callable
+from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.stablehlo import bindings
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.builders import stablehlo_op, transposed
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     Values,
     apply_region,
@@ -19,7 +21,9 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
 )
 from ipu_mlir.passes.importing.stablehlo.scatters.known_places import update_of_box
 from ipu_mlir.passes.importing.stablehlo.scatters.pooling_gradients import pooling_gradient
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
 
 class ExpandScatters(Pass):
@@ -27,8 +31,8 @@ class ExpandScatters(Pass):
 
     The gradient of a pooling is a call of a function that ``ipu-autodiff`` writes; of all other such loops,
     ``ipu-raise-loops`` makes one scatter. Where the program says itself where updates go, and that is a box of the
-    tensor, it is an update of that slice. As in XLA, an update is left out if its window is not wholly inside of the
-    tensor.
+    tensor, it is an update of that slice; so is a single window anywhere outside of loops. As in XLA, an update is
+    left out if its window is not wholly inside of the tensor.
 
     Needs:  StableHLO of static shapes.
     Leaves: neither op; in their places calls of declared gradients of poolings, or ``scf.for`` and ``scf.if`` on
@@ -61,6 +65,9 @@ def _scatter(op: ir.Operation) -> Values:
     spanned = [d for d in range(len(sizes)) if d not in (*numbers.inserted_window_dims, *numbers.input_batching_dims)]
     of_window = dict(zip(spanned, window, strict=True))
     starts = list(numbers.scattered_dims_to_operand_dims)
+    is_one = count == 1 and all(extents[d] == 1 for d in in_updates) and not numbers.input_batching_dims
+    if is_one and prod(extents) > 1 and op.parent.name == "func.func":  # loops become one scatter
+        return [_slice_updated(op, starts, of_window, numbers.index_vector_dim)]
 
     def body(counters: dict[int, ir.Value], carried: Values) -> Values:
         place: list[ir.Value | None] = [None] * len(sizes)
@@ -91,6 +98,35 @@ def _scatter(op: ir.Operation) -> Values:
         initial,
         lambda counters, carried: body(dict(zip(order, counters, strict=True)), carried),
     )
+
+
+def _slice_updated(op: ir.Operation, starts: list[int], of_window: dict[int, int], vector_dimension: int) -> ir.Value:
+    """What one window of several elements makes of a tensor; nothing, where it is not wholly inside."""
+    initial, indices, updates = op.operands
+    tensor, element, sizes = upstream("tensor"), initial.type.element_type, list(initial.type.shape)
+    box = [updates.type.shape[of_window[d]] if d in of_window else 1 for d in range(len(sizes))]
+    row = [index(0)] * (len(indices.type.shape) - (vector_dimension < len(indices.type.shape)))
+    places: dict[int, ir.Value] = {}
+    inside = None
+    for number, dimension in enumerate(starts):
+        places[dimension] = _signed_index(extract(indices, _with(row, vector_dimension, number, indices)))
+        inside = both(inside, compare("ult", places[dimension], index(sizes[dimension] - box[dimension] + 1)))
+    offsets = [DYNAMIC if d in places else 0 for d in range(len(sizes))]
+    safe = [places[d] if inside is None else select(inside, places[d], index(0)) for d in sorted(places)]
+    kind = ir.RankedTensorType.get(box, element)
+    others = [d for d in range(len(updates.type.shape)) if d not in of_window.values()]
+    new = stablehlo_op("stablehlo.reshape", kind, [transposed(updates, [*others, *of_window.values()])])
+    at = [safe, [], [], offsets, box, [1] * len(box)]
+    old = tensor.ExtractSliceOp(kind, initial, *at).result
+
+    def chosen(values: Values) -> Values:
+        update, before = values
+        (after,) = apply_region(op.regions[0], [before, update])
+        return [after if inside is None else select(inside, after, before)]
+
+    maps = [identity_map(len(box))] * 2
+    made = generic([new], [old], maps, [True] * len(box), chosen).results[0]
+    return tensor.InsertSliceOp(made, initial, *at).result
 
 
 def _ordered(counters: dict[int, ir.Value]) -> Values:

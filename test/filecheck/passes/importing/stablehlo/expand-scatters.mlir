@@ -93,3 +93,23 @@ func.func @known_places_are_scattered_to_one_after_the_other(%x: tensor<9x4xf32>
   }) : (tensor<9x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<9x4xf32>
   return %0 : tensor<9x4xf32>
 }
+
+// CHECK-LABEL: @one_window_is_an_update_of_a_slice
+// CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[I:.*]]: tensor<1xi32>, %[[U:.*]]: tensor<5xf32>)
+// CHECK-NOT: scf.for
+// CHECK: %[[PLACE:.*]] = arith.index_cast
+// CHECK: %[[FITS:.*]] = arith.cmpi ult, %[[PLACE]]
+// CHECK: %[[SAFE:.*]] = arith.select %[[FITS]], %[[PLACE]]
+// CHECK: tensor.extract_slice %[[X]][0, %[[SAFE]]] [5, 1] [1, 1]
+// CHECK: linalg.generic
+// CHECK: arith.select %[[FITS]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[X]][0, %[[SAFE]]] [5, 1] [1, 1]
+func.func @one_window_is_an_update_of_a_slice(%x: tensor<5x4xf32>, %i: tensor<1xi32>, %u: tensor<5xf32>) -> tensor<5x4xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], inserted_window_dims = [1],
+                                                   scatter_dims_to_operand_dims = [1]>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<5x4xf32>, tensor<1xi32>, tensor<5xf32>) -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
