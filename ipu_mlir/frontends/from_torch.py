@@ -30,6 +30,8 @@ from ipu_mlir.specs.specs import TensorSpec
 
 _WITHOUT_CHECKS = {torch.ops.aten._linalg_check_errors.default: lambda *_, **__: None}
 """Checks of values, whose order an exported program would keep."""
+_OF_LEAVES = "We found a fake tensor in the exported program constant's list"
+"""How ``torch.export`` refuses ``torch.autograd.grad`` by a tensor that the module has made a leaf."""
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -48,9 +50,13 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     if isinstance(source, torch.nn.Module):
         seen: list[Any] = []
-        with patch.object(source, "forward", _flat(source.forward, seen)):
-            program = _export(source, args, kwargs)
-        return Imported(_module(program), TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:]))
+        try:
+            with patch.object(source, "forward", _flat(source.forward, seen)):
+                program = _export(source, args, kwargs)
+            return Imported(_module(program), TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:]))
+        except CompileError as error:
+            if _OF_LEAVES not in str(error):
+                raise  # else it is traced as a function
     graph, call = _traced(source, leaves, in_spec, _WITHOUT_CHECKS)
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     if (module := _of_function(graph, tensors)) is not None:

@@ -461,3 +461,20 @@ def test_sequences_of_known_lengths_are_packed():
         return nn.utils.rnn.pad_packed_sequence(packed)[0], nn.utils.rnn.pad_packed_sequence(packed, total_length=7)
 
     check(f, torch.randn(2, 3), torch.randn(5, 3), torch.randn(4, 3))
+
+
+def test_a_module_may_give_gradients_by_its_arguments():
+    class Forces(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.energies = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+
+        def forward(self, places):
+            places = places.detach().requires_grad_(True)
+            energy = self.energies(places).sum()
+            (slope,) = torch.autograd.grad(energy, places, create_graph=True)
+            (curvature,) = torch.autograd.grad(slope.sum(), places)
+            return energy.detach(), -slope.detach(), curvature
+
+    model, places = Forces(), torch.randn(5, 3)
+    assert_same(ipu.compile(model, args=[places], target=TARGET)(places), model(places))
