@@ -64,6 +64,10 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
             with _shardy(True):
                 again = exporting(*args, **kwargs)
             return _on_mesh(again.mlir_module(), _call(again, static))
+    except ValueError as error:
+        if _WITHOUT_GUARANTEES not in str(error):
+            raise
+        return _of_lowered(jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)), static)
     except NotImplementedError as error:  # as of calls of Python
         imported = _of_lowered(jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)), static)
         if not imported.functions:
@@ -71,6 +75,9 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
         return imported
     return _as_is(exported, static)
 
+
+_WITHOUT_GUARANTEES = "custom calls whose targets have no compatibility guarantees"
+"""How ``export`` refuses a program that it could not load again; its calls are refused by name later."""
 
 _ERFC = (
     jax.lax.erfc_p,

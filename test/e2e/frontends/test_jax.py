@@ -372,3 +372,11 @@ def test_updates_of_boxes_are_updates_of_slices():
     x = jnp.arange(9.0 * 7).reshape(9, 7)
     assert "scatter" not in check(updated, x).mlir("l2")
     assert "scatter" in check(lambda x: x.at[np.array([2, 2])].add(1), x).mlir("l2")
+
+
+def test_calls_of_libraries_that_jax_does_not_export_are_named():
+    from jax.experimental import sparse
+
+    matrix = sparse.BCSR.fromdense(np.eye(3, dtype=np.float32))
+    with pytest.raises(ipu.CompileError, match='calls "cpu_csr_sparse_dense_ffi", which only'):
+        ipu.compile(lambda matrix, x: matrix @ x, args=[matrix, jnp.ones(3)])
