@@ -17,13 +17,13 @@ import numpy as np
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.numeric import function
-from ipu_mlir.runtime.translator.array_ir.access import Role, temporary
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Read
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_OF_F64
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Role, temporary
+from ipu_mlir.runtime.translator.statements.expression import Apply, Read
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin, Program
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 _AT_ONCE = 1 << 18
 
@@ -81,7 +81,7 @@ def _errors(name: str, bits: int, parts: Iterator[tuple[np.ndarray, np.ndarray]]
     x = replace(x, buffer=replace(x.buffer, role=Role.ARGUMENT))
     computed = Elementwise((_AT_ONCE,), Origin("", ""), (y,), (Apply(dtype, name, (Read(dtype, x),)),))
     program = Program("main", (x.buffer,), (computed,), (y,), ((_AT_ONCE,),))
-    translation = translate_arrays(program, TranslatorOptions(kernels="always"))
+    translation = translate_statements(program, TranslatorOptions(kernels="always"))
     assert ".run(" in translation.source, f"{name} has no form in kernels"
     engine = Engine.of(translation)
     most, place, total, count = 0.0, 0.0, 0.0, 0

@@ -58,7 +58,7 @@ def _translated(arguments: argparse.Namespace) -> str:
     from ipu_mlir.compilation.entry import entry_name
     from ipu_mlir.compilation.lowering import to_host
     from ipu_mlir.compilation.sources import load_module
-    from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+    from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
     from ipu_mlir.runtime.translator.translate import translate
     from ipu_mlir.tools.program_files import read_program
 

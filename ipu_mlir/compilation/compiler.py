@@ -21,7 +21,7 @@ from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.table import Call, OpenProgram, front_end_called, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.programs.host_function import HostFunction
-from ipu_mlir.runtime.translator.array_ir.options import KERNELS
+from ipu_mlir.runtime.translator.statements.options import KERNELS
 
 if TYPE_CHECKING:
     import os

@@ -26,7 +26,7 @@ from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.engine.state import State
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import Translation, translate
 from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.structure import Call as TracedCall

@@ -18,7 +18,7 @@ from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.program_memory import Memory
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Stream, Translation, Variable, translate
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]

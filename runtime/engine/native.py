@@ -19,9 +19,9 @@ from ipu_mlir.dialects.support.bindings import execution_engine, ir, passmanager
 from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine import code_cache
 from ipu_mlir.runtime.engine.object_code import ObjectCode, ObjectError
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE, unknown_in
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 _PIPELINE = (
     "builtin.module(convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"

@@ -17,11 +17,6 @@ from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import transfers_by
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Program
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
@@ -37,6 +32,11 @@ from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
 from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
 from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import transfers_by
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Program
+from ipu_mlir.runtime.translator.statements.types import dtype_of, narrow_float
 
 T = TypeVar("T")
 
@@ -185,7 +185,7 @@ def translate(
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
     options = options or TranslatorOptions.of(None)
-    translation = translate_arrays(with_calls(array_program(module, entry), options), options)
+    translation = translate_statements(with_calls(read_statements(module, entry), options), options)
     variables = _declared(module.operation, entry, translation.variables)
     queues, remote = _streams(module.operation, translation.queues), _remote(module.operation, translation.remote)
     return replace(translation, variables=variables, queues=queues, remote=remote)
@@ -200,8 +200,8 @@ def with_calls(program: Program, options: TranslatorOptions) -> Program:
     return with_split_rows(with_late_numbers(program), options)
 
 
-def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
-    """The NumPy source of an array program whose calls are chosen (``with_calls``)."""
+def translate_statements(program: Program, options: TranslatorOptions) -> Translation:
+    """The NumPy source of statements whose calls are chosen (``with_calls``)."""
     schedules, single_blas_thread, kernels = scheduled(program, options)
     writer = SourceWriter.of(program, schedules)
     source = writer.write()
@@ -237,8 +237,8 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     )
 
 
-def array_program(module: ir.Module | ir.Operation, entry: str = "main") -> Program:
-    """Function ``entry`` of ``module`` as an array program, as it was imported.
+def read_statements(module: ir.Module | ir.Operation, entry: str = "main") -> Program:
+    """The statements of function ``entry`` of ``module``, as they are read.
 
     Raises:
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.

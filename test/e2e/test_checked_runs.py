@@ -14,7 +14,7 @@ from support.corpus import FOLDER, programs
 from test_cases import CASES, RAGGED
 
 import ipu_mlir as ipu
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 THREADS = (4, 2, 1)
 EVERY = 16  # case is in every test run

@@ -62,7 +62,7 @@ ROOMS = (
     "passes/host/iterations",
     "passes",
     "runtime/numeric",
-    "runtime/translator/array_ir",
+    "runtime/translator/statements",
     "runtime/translator/optimize",
     "runtime/translator/importing",
     "runtime/translator/optimize/reductions",

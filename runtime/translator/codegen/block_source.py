@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
-from ipu_mlir.runtime.translator.array_ir.statements import Origin
 from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.codegen.module_source import comment
 from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, View
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import LoopNumber
+from ipu_mlir.runtime.translator.statements.statements import Origin
 
 
 def block_loop(loop: BlockLoop, texts: OperandTexts, text_of: Callable[[Call, Scope], str]) -> str:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import compress
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.contraction import LoopKinds, loop_kinds
-from ipu_mlir.runtime.translator.array_ir.cost import elementwise_us, gemm_us, largest_array
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.contraction import LoopKinds, loop_kinds
+from ipu_mlir.runtime.translator.statements.cost import elementwise_us, gemm_us, largest_array
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents
 
 Places = Mapping[Buffer, Buffer]
 

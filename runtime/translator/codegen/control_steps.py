@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, ControlStep, Loop, Step, View
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.control import Branch, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.types import unsigned as unsigned_type
 
 
 def control_step(statement: Control, blocks: tuple[tuple[Step, ...], ...]) -> ControlStep:

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, is_contiguous
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
+from ipu_mlir.runtime.translator.statements.access import Access, is_contiguous
+from ipu_mlir.runtime.translator.statements.expression import (
     Apply,
     Const,
     Expression,
@@ -13,9 +14,8 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     apply,
     reads,
 )
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
-from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.iota import INDEX, numbers
 
 
 def flattened(gather: Gather, extents: tuple[int, ...]) -> Gather:

@@ -4,9 +4,9 @@ from bisect import insort
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.codegen.control_steps import StepTimeline
 from ipu_mlir.runtime.translator.codegen.schedule import Step
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
 
 ALIGNMENT = 64
 """Bytes. One cache line: vector loads of AVX-512 that cross lines are slower."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.runtime import numeric
-from ipu_mlir.runtime.translator.array_ir.statements import Origin
+from ipu_mlir.runtime.translator.statements.statements import Origin
 
 
 def module_source(heading: str, called: Set[str], setup: Sequence[str], functions: Sequence[str]) -> str:

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role, is_contiguous, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
-from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan
 from ipu_mlir.runtime.translator.codegen.names import Names, scalar_name, scalar_text
 from ipu_mlir.runtime.translator.codegen.schedule import Operand, View
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role, is_contiguous, row_major
+from ipu_mlir.runtime.translator.statements.expression import Const, LoopNumber
+from ipu_mlir.runtime.translator.statements.statements import Program
 
 
 @dataclass

@@ -6,9 +6,9 @@ A convolution packs its windows: 3 x 3 taps make a copy nine times as large as t
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.statements import Dot
 
 
 def pieces(dot: Dot, rows: tuple[int, ...], schedule: Schedule) -> list[Dot]:

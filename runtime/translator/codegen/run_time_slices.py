@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
+from ipu_mlir.runtime.translator.statements.access import Buffer, row_major
+from ipu_mlir.runtime.translator.statements.expression import (
     Apply,
     Const,
     Expression,
@@ -14,9 +15,8 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     loops_of,
     reads,
 )
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number
-from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.iota import INDEX, loop_number
 
 Term = tuple[int, Expression]
 """A factor, and a number that is the same at every point."""

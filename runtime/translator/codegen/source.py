@@ -8,9 +8,6 @@ from functools import cached_property
 
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.text import in_docstring
-from ipu_mlir.runtime.translator.array_ir.access import Buffer
-from ipu_mlir.runtime.translator.array_ir.control import all_statements, transfers_by
-from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program
 from ipu_mlir.runtime.translator.codegen.block_source import block_loop
 from ipu_mlir.runtime.translator.codegen.memory_plan import plan
 from ipu_mlir.runtime.translator.codegen.module_source import comment, module_source
@@ -26,6 +23,9 @@ from ipu_mlir.runtime.translator.codegen.schedule import (
     Step,
     View,
 )
+from ipu_mlir.runtime.translator.statements.access import Buffer
+from ipu_mlir.runtime.translator.statements.control import all_statements, transfers_by
+from ipu_mlir.runtime.translator.statements.statements import FunctionCall, Origin, Program
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.runtime.numeric.narrow_floats import is_rounding
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression
+from ipu_mlir.runtime.translator.statements.expression import Apply, Expression
 
 
 def _names(dialect: str, names: str) -> frozenset[str]:

@@ -5,15 +5,15 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.control import Bound
-from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, reads
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Statement
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, memref_parts
 from ipu_mlir.runtime.translator.importing.selected_buffers import buffers_of
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.control import Bound
+from ipu_mlir.runtime.translator.statements.expression import Const, Expression, Read, reads
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin, Statement
+from ipu_mlir.runtime.translator.statements.types import dtype_of, narrow_float
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader

@@ -13,18 +13,6 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, uses_accumulator
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.statements import (
-    Check,
-    Elementwise,
-    Fold,
-    Origin,
-    Program,
-    Statement,
-)
-from ipu_mlir.runtime.translator.array_ir.types import narrow_float
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.importing.read_calls import Called, functions_called, functions_that_stay
@@ -44,6 +32,18 @@ from ipu_mlir.runtime.translator.importing.selected_buffers import (
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of, whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Read, uses_accumulator
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.statements import (
+    Check,
+    Elementwise,
+    Fold,
+    Origin,
+    Program,
+    Statement,
+)
+from ipu_mlir.runtime.translator.statements.types import narrow_float
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())

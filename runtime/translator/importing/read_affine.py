@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression
+from ipu_mlir.runtime.translator.statements.iota import INDEX
 
 
 def affine_apply(affine_map: Any, operands: Sequence[Expression]) -> Expression:

@@ -7,12 +7,12 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of, of_bits, round_to, smallest_normal
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, apply, bits
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float, unsigned
 from ipu_mlir.runtime.translator.importing.narrow_floats import needs_rounding
 from ipu_mlir.runtime.translator.importing.read_rounding import READERS
 from ipu_mlir.runtime.translator.importing.scalar_lowerings import LOWERINGS
 from ipu_mlir.runtime.translator.importing.scalar_ops import SCALAR_OPS
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, apply, bits
+from ipu_mlir.runtime.translator.statements.types import dtype_of, narrow_float, unsigned
 
 BOOL = np.dtype(np.bool_)
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)

@@ -12,12 +12,6 @@ from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, calls_in
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous
-from ipu_mlir.runtime.translator.array_ir.control import all_statements
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of
 from ipu_mlir.runtime.translator.importing.parallel_copies import (
     Value,
     bind,
@@ -32,6 +26,12 @@ from ipu_mlir.runtime.translator.importing.selected_buffers import buffers_of, w
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, is_contiguous
+from ipu_mlir.runtime.translator.statements.control import all_statements
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.statements import FunctionCall, Origin, Program, Statement
+from ipu_mlir.runtime.translator.statements.transform import with_other_buffers
+from ipu_mlir.runtime.translator.statements.types import dtype_of
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader

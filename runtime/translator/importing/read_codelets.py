@@ -10,9 +10,15 @@ from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric.narrow_floats import round_to
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Read
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.importing.parallel_copies import in_memory
+from ipu_mlir.runtime.translator.importing.read_body import Unsupported
+from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
+from ipu_mlir.runtime.translator.importing.walk import origin_of
+from ipu_mlir.runtime.translator.importing.whole_views import whole
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Apply, Read
+from ipu_mlir.runtime.translator.statements.statements import (
     Elementwise,
     FirstExtreme,
     LibraryCall,
@@ -20,12 +26,6 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
     Transfer,
 )
-from ipu_mlir.runtime.translator.importing.parallel_copies import in_memory
-from ipu_mlir.runtime.translator.importing.read_body import Unsupported
-from ipu_mlir.runtime.translator.importing.read_memref import BufferView
-from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
-from ipu_mlir.runtime.translator.importing.walk import origin_of
-from ipu_mlir.runtime.translator.importing.whole_views import whole
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader

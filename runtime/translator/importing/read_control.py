@@ -12,12 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, ForLoop, WhileLoop, known_rounds
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Origin
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of
 from ipu_mlir.runtime.translator.importing.parallel_copies import (
     Value,
     bind,
@@ -32,6 +26,12 @@ from ipu_mlir.runtime.translator.importing.read_calls import read_call
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.selected_buffers import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import Block, Bound, Branch, ForLoop, WhileLoop, known_rounds
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Read
+from ipu_mlir.runtime.translator.statements.iota import INDEX
+from ipu_mlir.runtime.translator.statements.statements import Check, Origin
+from ipu_mlir.runtime.translator.statements.types import dtype_of
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, Read, apply, loops_of
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Gather, Read, apply, loops_of
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.iota import INDEX, numbers
 
 
 def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges) -> Expression:

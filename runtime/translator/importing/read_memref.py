@@ -8,10 +8,10 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.text import identifier
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.importing.narrow_constants import narrow_elements
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.types import dtype_of, narrow_float
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.importing.indexing_maps import FloorDiv, LinearForm, NotLinear, linear_forms
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.read_region import BodyValues, RegionReader
 from ipu_mlir.runtime.translator.importing.walk import children
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Accumulator, Expression, Read
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.iota import INDEX, numbers
 
 
 @dataclass(frozen=True)

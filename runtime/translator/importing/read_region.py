@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.transform import standing
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, read_scalar_op
 from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.walk import children
+from ipu_mlir.runtime.translator.statements.expression import Apply, Expression, Read
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.transform import standing
 
 BOOL = np.dtype(np.bool_)
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, apply, bits, cast
-from ipu_mlir.runtime.translator.array_ir.types import narrow_float
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, apply, bits, cast
+from ipu_mlir.runtime.translator.statements.types import narrow_float
 
 BOOL = np.dtype(np.bool_)
 F32, I32, U32 = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.uint32)

@@ -6,13 +6,13 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, apply
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Origin, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.read_region import BodyValues
 from ipu_mlir.runtime.translator.importing.whole_views import whole
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Const, Expression, Read, apply
+from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
+from ipu_mlir.runtime.translator.statements.statements import Check, Origin, SliceUpdate, Statement
 
 BOOL = np.dtype(np.bool_)
 

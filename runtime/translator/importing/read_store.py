@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, SliceUpdate
-from ipu_mlir.runtime.translator.array_ir.transform import standing
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Const, Expression
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin, SliceUpdate
+from ipu_mlir.runtime.translator.statements.transform import standing
 
 
 def stored(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Const, Expression, apply, bits, cast
-from ipu_mlir.runtime.translator.array_ir.types import unsigned
+from ipu_mlir.runtime.translator.statements.expression import Accumulator, Apply, Const, Expression, apply, bits, cast
+from ipu_mlir.runtime.translator.statements.types import unsigned
 
 BOOL, F64 = np.dtype(np.bool_), np.dtype(np.float64)
 

@@ -8,11 +8,11 @@ back. Programs of bufferization need neither, other programs may.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, Control, WhileLoop, all_statements
-from ipu_mlir.runtime.translator.array_ir.statements import Statement
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import Block, Branch, Control, WhileLoop, all_statements
+from ipu_mlir.runtime.translator.statements.statements import Statement
 
 
 @dataclass(frozen=True)

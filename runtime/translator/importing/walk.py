@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
-from ipu_mlir.runtime.translator.array_ir.statements import Origin
+from ipu_mlir.runtime.translator.statements.statements import Origin
 
 _ALLOCATED = re.compile(r"^ *%(\S+) = memref\.alloca?\(", re.MULTILINE)
 

@@ -1,9 +1,9 @@
 """Whole buffers as loop nests see them: their access, and copies from one to another."""
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin
 
 
 def whole(view: BufferView) -> Access:

@@ -5,21 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
-from ipu_mlir.runtime.translator.array_ir.cost import largest_array, saved_us
-from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import (
-    Dot,
-    Elementwise,
-    FirstExtreme,
-    LibraryCall,
-    Reduce,
-    Scan,
-    Statement,
-)
 from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
@@ -49,6 +34,21 @@ from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import Control, all_statements
+from ipu_mlir.runtime.translator.statements.cost import largest_array, saved_us
+from ipu_mlir.runtime.translator.statements.expression import LoopNumber
+from ipu_mlir.runtime.translator.statements.iota import INDEX
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import (
+    Dot,
+    Elementwise,
+    FirstExtreme,
+    LibraryCall,
+    Reduce,
+    Scan,
+    Statement,
+)
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel

@@ -5,20 +5,6 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ipu_mlir.dialects.codelets.top_k import TOP_K
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.control import Bound, Branch, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Read, postorder
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
-from ipu_mlir.runtime.translator.array_ir.statements import (
-    Dot,
-    Elementwise,
-    LibraryCall,
-    Reduce,
-    Scan,
-    SliceUpdate,
-    Statement,
-)
-from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.extremes import top_k_us, write_top_k
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS, factor_points, factor_us, write_factor
@@ -30,6 +16,20 @@ from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, points_of, scatter_us, write_scatter
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.control import Bound, Branch, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.expression import Expression, Read, postorder
+from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
+from ipu_mlir.runtime.translator.statements.statements import (
+    Dot,
+    Elementwise,
+    LibraryCall,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+)
+from ipu_mlir.runtime.translator.statements.types import unsigned as unsigned_type
 
 
 @dataclass(frozen=True)

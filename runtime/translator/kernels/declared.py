@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, read_by
-from ipu_mlir.runtime.translator.array_ir.expression import gathers
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.control import Control, ForLoop, read_by
+from ipu_mlir.runtime.translator.statements.expression import gathers
+from ipu_mlir.runtime.translator.statements.statements import (
     LibraryCall,
     Scan,
     SliceUpdate,

@@ -6,12 +6,12 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme, LibraryCall
 from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.statements import FirstExtreme, LibraryCall
 
 _FEWEST_LANES = 4  # results from which a vector with a mask beats single numbers
 _CALL_US, _SETTLED_US = 2.0, 40.0  # of NumPy: a call, and where it corrects what it found for NaN

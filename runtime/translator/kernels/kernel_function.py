@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
 from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 
 DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET = 16, 32, 40
 """Bytes from the beginning of an array object to the addresses of its elements, of its extents and of its strides (in

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, moving_accesses, postorder
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, row_major
+from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, Read, moving_accesses, postorder
+from ipu_mlir.runtime.translator.statements.statements import Elementwise
+from ipu_mlir.runtime.translator.statements.transform import with_accesses
 
 _FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers
 _STAGED_BYTES = 16384  # of the stack, for values that may not be written before all of them are known

@@ -6,8 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.kernels.code import NoKernel
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
+from ipu_mlir.runtime.translator.kernels.nests import Nest, write_nest
+from ipu_mlir.runtime.translator.kernels.products import write_product
+from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scans import write_scan
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.expression import (
     Apply,
     Const,
     Expression,
@@ -17,13 +23,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     moving_accesses,
     postorder,
 )
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Reduce, Scan
-from ipu_mlir.runtime.translator.kernels.code import NoKernel
-from ipu_mlir.runtime.translator.kernels.kernel_function import Function
-from ipu_mlir.runtime.translator.kernels.nests import Nest, write_nest
-from ipu_mlir.runtime.translator.kernels.products import write_product
-from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
-from ipu_mlir.runtime.translator.kernels.scans import write_scan
+from ipu_mlir.runtime.translator.statements.statements import Dot, Reduce, Scan
 
 Part = Nest | Dot | Reduce | Scan
 

@@ -6,11 +6,11 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, merged_loops
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, LoopNumber, Read
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
+from ipu_mlir.runtime.translator.statements.access import Access, merged_loops
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Gather, LoopNumber, Read
 
 
 @dataclass(frozen=True)

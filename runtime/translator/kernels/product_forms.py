@@ -3,12 +3,12 @@
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
-from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kinds, merges
-from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
+from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.contraction import is_matrix, loop_kinds, merges
+from ipu_mlir.runtime.translator.statements.cost import gemm_us
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise
 
 _FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
 _FEWEST_ROWS = 64  # for which a factor is turned
@@ -23,8 +23,8 @@ def lanes_of(dot: Dot) -> int | None:
     """The loop whose results lie side by side, if the factors do so too, or stand still; None if there is none.
 
     >>> import numpy as np
-    >>> from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-    >>> from ipu_mlir.runtime.translator.array_ir.statements import Origin
+    >>> from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+    >>> from ipu_mlir.runtime.translator.statements.statements import Origin
     >>> x, y, z = (Buffer(name, 512, np.dtype("f4"), Role.TEMPORARY) for name in "xyz")
     >>> def of(b):
     ...     return Dot((8, 16, 32), Origin("", ""), Access(x, 0, (32, 0, 1)), Access(y, 0, b), Access(z, 0, (16, 1, 0)))

@@ -13,8 +13,6 @@ from math import prod
 
 from numpy._core._multiarray_umath import __cpu_features__
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
@@ -22,6 +20,8 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.thin_products import thin, write_thin_product
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.statements import Dot
 
 MOST_VECTORS, MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
 _SUMS = MOST_VECTORS * MOST_ROWS  # of 16 f32 each: they fit into registers with what they are made of

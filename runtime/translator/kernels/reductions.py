@@ -5,9 +5,6 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, merged_loops
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
-from ipu_mlir.runtime.translator.array_ir.types import unsigned
 from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.extremes import write_extreme
@@ -15,6 +12,9 @@ from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.statements.access import Access, merged_loops
+from ipu_mlir.runtime.translator.statements.statements import Dot, FirstExtreme, Reduce
+from ipu_mlir.runtime.translator.statements.types import unsigned
 
 _SUMMED_AT_ONCE = 64
 """Terms per lane that are added one after the other. Sums of so many are then added with what was rounded away from

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, known_rounds
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.kernels.code import LANES
 from ipu_mlir.runtime.translator.kernels.control import CODELETS
+from ipu_mlir.runtime.translator.statements.control import Branch, Control, ForLoop, known_rounds
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, SliceUpdate, Statement
 
 WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _MOST_ROUNDS = 1 << 14  # without asking, however short they are

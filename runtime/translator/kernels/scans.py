@@ -3,14 +3,14 @@
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read, moving_accesses, postorder
-from ipu_mlir.runtime.translator.array_ir.statements import Scan
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.expression import Apply, Gather, Read, moving_accesses, postorder
+from ipu_mlir.runtime.translator.statements.statements import Scan
+from ipu_mlir.runtime.translator.statements.transform import with_accesses
 
 _FEWEST_LANES = 4  # results from which a vector with a mask beats single numbers
 _CALL_US, _ELEMENT_US = 0.5, 0.00013  # of NumPy, for each operation at each point that is reduced

@@ -5,13 +5,13 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall
 
 COMBINE = {
     "scatter_set": None,

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
-from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
 from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, vectors, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.reductions import all_lanes
+from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise
 
 _FEW_ROWS, _FEW_COLUMNS = 3, 8  # of more BLAS reads a large factor once, too
 _TERMS = 8  # rows of a large factor that are read side by side

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ipu_mlir.runtime.numeric.narrow_floats import of_bits
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks, read_by
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Gather, Read, postorder
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, Fold, Program, Scan, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import all_statements, in_blocks, read_by
+from ipu_mlir.runtime.translator.statements.expression import Apply, Expression, Gather, Read, postorder
+from ipu_mlir.runtime.translator.statements.statements import Check, Elementwise, Fold, Program, Scan, Statement
+from ipu_mlir.runtime.translator.statements.transform import with_rewritten_values
 
 
 def with_gathered_numbers(program: Program) -> Program:

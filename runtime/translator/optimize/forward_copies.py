@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover, is_contiguous
-from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, all_statements
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, digits_of_cover, is_contiguous
+from ipu_mlir.runtime.translator.statements.control import Branch, Control, all_statements
+from ipu_mlir.runtime.translator.statements.expression import (
     Const,
     Expression,
     Gather,
@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     gathers,
     rewrite,
 )
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.statements.statements import (
     Check,
     Elementwise,
     Fold,
@@ -32,14 +32,14 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
     Transfer,
 )
-from ipu_mlir.runtime.translator.array_ir.timeline import Timeline
-from ipu_mlir.runtime.translator.array_ir.transform import (
+from ipu_mlir.runtime.translator.statements.timeline import Timeline
+from ipu_mlir.runtime.translator.statements.transform import (
     same,
     with_accesses,
     with_loop_split,
     with_rewritten_values,
 )
-from ipu_mlir.runtime.translator.array_ir.types import unsigned
+from ipu_mlir.runtime.translator.statements.types import unsigned
 
 _ACTS = (Check, FunctionCall, Transfer)
 """Statements that may do more than write their results."""

@@ -14,10 +14,11 @@ import numpy as np
 
 from ipu_mlir.runtime.numeric import function
 from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_dtype, bits_of, of_bits, round_to
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import in_blocks
-from ipu_mlir.runtime.translator.array_ir.cost import call_us, take_us
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.optimize.argument_numbers import numbers_of
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import in_blocks
+from ipu_mlir.runtime.translator.statements.cost import call_us, take_us
+from ipu_mlir.runtime.translator.statements.expression import (
     Apply,
     Const,
     Expression,
@@ -29,10 +30,9 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     postorder,
     rewrite,
 )
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.types import unsigned
-from ipu_mlir.runtime.translator.optimize.argument_numbers import numbers_of
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.statements.types import unsigned
 
 _GIVEN = {of_bits(name): name for name in NAMES}
 _ROUNDED = {round_to(name): name for name in NAMES}

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Digit, Role, digits_of_cover
-from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds, merges
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_accesses
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Digit, Role, digits_of_cover
+from ipu_mlir.runtime.translator.statements.contraction import loop_kinds, merges
+from ipu_mlir.runtime.translator.statements.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_accesses
 
 
 def with_layouts(program: Program) -> Program:

@@ -7,10 +7,10 @@ contents and what reads the new ones are told apart here, so that everything aft
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
-from ipu_mlir.runtime.translator.array_ir.control import Control, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_accesses, with_other_buffers
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.statements.control import Control, WhileLoop
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Program, Statement
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_accesses, with_other_buffers
 
 
 def with_versions(program: Program) -> Program:

@@ -4,9 +4,9 @@ from dataclasses import replace
 from math import prod
 
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, is_contiguous, row_major
+from ipu_mlir.runtime.translator.statements.expression import Apply, Expression, Read
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin, Program
 
 
 def with_fresh_results(program: Program) -> Program:

@@ -9,7 +9,7 @@ import pytest
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 torch = pytest.importorskip("torch")
 TOLERANCE = 1e-4

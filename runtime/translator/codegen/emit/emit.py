@@ -3,19 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from ipu_mlir.runtime.translator.array_ir.statements import (
-    Check,
-    Dot,
-    Elementwise,
-    FirstExtreme,
-    FunctionCall,
-    LibraryCall,
-    Reduce,
-    Scan,
-    SliceUpdate,
-    Statement,
-    Transfer,
-)
 from ipu_mlir.runtime.translator.codegen.emit.emit_calls import (
     emit_check,
     emit_function_call,
@@ -28,6 +15,19 @@ from ipu_mlir.runtime.translator.codegen.emit.emit_reduction import emit_first_e
 from ipu_mlir.runtime.translator.codegen.emit.emit_scan import emit_scan
 from ipu_mlir.runtime.translator.codegen.emit.emit_slice import emit_slice_update
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule
+from ipu_mlir.runtime.translator.statements.statements import (
+    Check,
+    Dot,
+    Elementwise,
+    FirstExtreme,
+    FunctionCall,
+    LibraryCall,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+    Transfer,
+)
 
 EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     Elementwise: emit_elementwise,

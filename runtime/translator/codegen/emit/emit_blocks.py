@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.statements import Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, Schedule, View
 from ipu_mlir.runtime.translator.kernels.choose import Kernels
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.statements import Statement
 
 
 def emit_group(

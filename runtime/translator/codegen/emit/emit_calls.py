@@ -3,11 +3,11 @@
 import numpy as np
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
-from ipu_mlir.runtime.translator.array_ir.access import temporary
-from ipu_mlir.runtime.translator.array_ir.expression import loops_of
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, FunctionCall, LibraryCall, Transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule, View
+from ipu_mlir.runtime.translator.statements.access import temporary
+from ipu_mlir.runtime.translator.statements.expression import loops_of
+from ipu_mlir.runtime.translator.statements.statements import Check, Elementwise, FunctionCall, LibraryCall, Transfer
 
 
 def emit_check(statement: Check, schedule: Schedule) -> None:

@@ -2,13 +2,13 @@
 
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, is_contiguous, temporary
-from ipu_mlir.runtime.translator.array_ir.contraction import LoopKinds, is_matrix, loop_kinds, merges
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.packed_pieces import pieces
 from ipu_mlir.runtime.translator.codegen.schedule import Axes, Call, Schedule, View, template
+from ipu_mlir.runtime.translator.statements.access import Access, is_contiguous, temporary
+from ipu_mlir.runtime.translator.statements.contraction import LoopKinds, is_matrix, loop_kinds, merges
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise
 
 
 def emit_contraction(dot: Dot, schedule: Schedule) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.codegen.gather import flattened, source_view, squeezed
+from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text, sliced, whole
+from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Operand, Schedule, View, template
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import (
     Apply,
     Const,
     Expression,
@@ -24,11 +27,8 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     postorder,
     rewrite,
 )
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin
-from ipu_mlir.runtime.translator.codegen.gather import flattened, source_view, squeezed
-from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text, sliced, whole
-from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Operand, Schedule, View, template
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin
 
 
 @dataclass(eq=False)

@@ -6,10 +6,10 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, merged_loops
-from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme, Reduce
-from ipu_mlir.runtime.translator.array_ir.types import unsigned
 from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Schedule, View, template
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, merged_loops
+from ipu_mlir.runtime.translator.statements.statements import FirstExtreme, Reduce
+from ipu_mlir.runtime.translator.statements.types import unsigned
 
 
 def emit_reduction(statement: Reduce, schedule: Schedule) -> None:

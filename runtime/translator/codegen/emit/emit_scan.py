@@ -5,13 +5,13 @@ Slow where planes are small, but right for every body: several running values, c
 
 from dataclasses import replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, rewrite
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Scan
-from ipu_mlir.runtime.translator.array_ir.transform import with_reads
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.gather import flattened
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Loop, Operand, Schedule, View
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, rewrite
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Scan
+from ipu_mlir.runtime.translator.statements.transform import with_reads
 
 
 def emit_scan(statement: Scan, schedule: Schedule) -> None:

@@ -1,12 +1,12 @@
 """A slice at a run-time index: written where it belongs, the rest is left alone."""
 
-from ipu_mlir.runtime.translator.array_ir.access import temporary
-from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber, Read
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, SliceUpdate
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text
 from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Operand, Schedule
+from ipu_mlir.runtime.translator.statements.access import temporary
+from ipu_mlir.runtime.translator.statements.expression import Const, LoopNumber, Read
+from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, SliceUpdate
 
 
 def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:

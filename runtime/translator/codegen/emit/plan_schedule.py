@@ -8,13 +8,6 @@ from itertools import groupby
 from math import prod
 
 from ipu_mlir.runtime.numeric.blas import default_threads
-from ipu_mlir.runtime.translator.array_ir.access import Buffer
-from ipu_mlir.runtime.translator.array_ir.coalescing import coalesced, stays
-from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks, read_by
-from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split_products
 from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
@@ -24,6 +17,13 @@ from ipu_mlir.runtime.translator.kernels.choose import Kernels
 from ipu_mlir.runtime.translator.kernels.matrices.product_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
+from ipu_mlir.runtime.translator.statements.access import Buffer
+from ipu_mlir.runtime.translator.statements.coalescing import coalesced, stays
+from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
+from ipu_mlir.runtime.translator.statements.control import Control, all_statements, in_blocks, read_by
+from ipu_mlir.runtime.translator.statements.cost import gemm_us
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Program, Reduce, Statement
 
 _LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 45 ms for it, if it is not on disk
 _TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS

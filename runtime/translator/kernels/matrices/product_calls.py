@@ -4,12 +4,12 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin, Statement
 from ipu_mlir.runtime.translator.codegen.schedule import Call, View
 from ipu_mlir.runtime.translator.kernels.matrices.product_text import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
+from ipu_mlir.runtime.translator.statements.statements import Dot, Origin, Statement
 
 _TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 _FEWEST_ROWS = _FEWEST_TERMS = 8  # 512 x 10 times 10 x 128 took 9 us, one thread of BLAS with 256 bits 17

@@ -6,10 +6,12 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
-from ipu_mlir.runtime.translator.array_ir.combiner import COMBINERS, combiner_of, is_neutral
-from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
+from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
+from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.combiner import COMBINERS, combiner_of, is_neutral
+from ipu_mlir.runtime.translator.statements.control import all_statements, in_blocks
+from ipu_mlir.runtime.translator.statements.expression import (
     Accumulator,
     Apply,
     Expression,
@@ -19,11 +21,9 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     reads,
     rewrite,
 )
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_other_buffers
-from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
-from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_other_buffers
 
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:

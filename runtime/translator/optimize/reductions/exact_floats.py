@@ -11,12 +11,12 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, apply, cast
-from ipu_mlir.runtime.translator.array_ir.intervals import Interval, Ranges
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Reduce, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_loop_split
-from ipu_mlir.runtime.translator.array_ir.types import is_integer
+from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Read, apply, cast
+from ipu_mlir.runtime.translator.statements.intervals import Interval, Ranges
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Fold, Reduce, Statement
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_loop_split
+from ipu_mlir.runtime.translator.statements.types import is_integer
 
 _FEWEST_PRODUCTS = 1 << 14  # 16 x 32 x 32 take 12 us in integers; below, the conversions take longer
 _SHORTEST_PIECE = 128  # products per sum; below, converting and adding the pieces takes longer than products in f64

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
-from ipu_mlir.runtime.translator.array_ir.control import Control, in_blocks
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses, with_loop_split
+from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.control import Control, in_blocks
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Program, Reduce, Statement
+from ipu_mlir.runtime.translator.statements.transform import with_accesses, with_loop_split
 
 _LEAST_PER_PART = 8192  # elements: a strip of a few rows, half of the innermost cache
 _TIMES_LARGE = 8  # an array that is worth a block: smaller ones stay in the second cache from one pass to the next

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import temporary
-from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of
-from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Read, apply
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
+from ipu_mlir.runtime.translator.statements.access import temporary
+from ipu_mlir.runtime.translator.statements.combiner import combiner_of
+from ipu_mlir.runtime.translator.statements.expression import Accumulator, Apply, Read, apply
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Fold
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents
 
 F32 = np.dtype(np.float32)
 

@@ -12,7 +12,7 @@ from support.networks.parameters import input_of, parameters_of
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 TOLERANCE = 1e-4
 """Of the largest number of a result; gradients of a thousandth of the largest one of all are rounding."""

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.checked_kernels import CheckedKernel, CheckError
 from ipu_mlir.runtime.engine.checked_memory import CheckedMemory
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.points import Points
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 CHANNELS, ROWS, COLUMNS = 19, 23, 5
 PLANE, WIDE = ROWS * COLUMNS, COLUMNS * CHANNELS
@@ -43,7 +43,7 @@ TURNED = f"""program @main(%x, %w) -> (%z[{WIDE}*d0 + {CHANNELS}*d1 + d2] : {ROW
 
 
 def translated(threads: int = 4, text: str = TURNED, **options: Any) -> Translation:
-    return translate_arrays(program_of(text), replace(TranslatorOptions.with_checks(threads), **options))
+    return translate_statements(program_of(text), replace(TranslatorOptions.with_checks(threads), **options))
 
 
 def run(translation: Translation, threads: int = 4) -> np.ndarray:

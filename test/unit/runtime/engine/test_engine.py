@@ -11,7 +11,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 SHAPE = "256x512xf32"
 TEXT = f"""func.func @main(%x: memref<{SHAPE}>, %s: memref<f32>) -> memref<{SHAPE}> {{

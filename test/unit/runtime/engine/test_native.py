@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.dialects import ipu as dialect
 from ipu_mlir.dialects.support.bindings import ir
@@ -19,8 +19,8 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine import engine as engine_module
 from ipu_mlir.runtime.engine import native
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 COUNTING = """
 program @main(%start, %end) -> (%n[0] : scalar) {
@@ -46,7 +46,7 @@ program @main(%start, %end) -> (%n[0] : scalar) {
 
 
 def counting() -> Translation:
-    translation = translate_arrays(program_of(COUNTING), TranslatorOptions(kernels="auto"))
+    translation = translate_statements(program_of(COUNTING), TranslatorOptions(kernels="auto"))
     assert "loop0.run(" in translation.source
     return translation
 

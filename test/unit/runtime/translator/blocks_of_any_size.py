@@ -1,9 +1,9 @@
-"""Array programs in block loops, however small their arrays are."""
+"""Statements in block loops, however small their arrays are."""
 
-from support.array_text import program_of
+from support.statement_text import program_of
 
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 
 def in_blocks(text: str, threads: int, block_elements: int, kernels: str = "always") -> Translation:
@@ -18,4 +18,4 @@ def in_blocks(text: str, threads: int, block_elements: int, kernels: str = "alwa
         block_min_run=1,
         block_min_gemm_rows=1,
     )
-    return translate_arrays(program_of(text), options)
+    return translate_statements(program_of(text), options)

@@ -14,7 +14,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 sys.path.insert(0, str(Path(__file__).parent))  # what the tests of control flow share: ``memref_text``
 

@@ -5,7 +5,7 @@ import pytest
 from memref_text import V, add, copy, f32, func
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 X, Y = f32(6), f32(6)
 CALL = "{ipu.outlined}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 RNG = np.random.default_rng(5)
 ROWS, FIRST = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d0)>"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 ID = "affine_map<(d0) -> (d0)>"
 SIGNS = np.array([0.0, -0.0, 0.0, -0.0, -1.0, 2.0, np.nan], np.float32)

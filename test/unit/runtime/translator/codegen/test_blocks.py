@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.codegen.blocks import find_groups
 from ipu_mlir.runtime.translator.codegen.emit import plan_schedule
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 RNG = np.random.default_rng(9)
 BOTH, ROWS, COLUMNS = (f"affine_map<(d0, d1) -> ({m})>" for m in ("d0, d1", "d0", "d1"))
@@ -242,6 +242,6 @@ PRODUCT = """program @main(%a, %b) -> (%z[{n}*d0 + d1] : {m}x{n}) {{
 def test_blas_has_threads_only_where_they_are_worth_it(m, n, k, blas_threads, is_shared, has_one, monkeypatch):
     monkeypatch.setattr(plan_schedule, "default_threads", lambda: blas_threads)
     program = program_of(PRODUCT.format(m=m, n=n, k=k))
-    made = translate_arrays(program, TranslatorOptions(kernels="never", threads=2))
+    made = translate_statements(program, TranslatorOptions(kernels="never", threads=2))
     assert made.single_blas_thread == has_one
     assert ("run_blocks(" in made.source) == is_shared

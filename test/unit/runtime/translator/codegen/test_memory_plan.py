@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.statements import Origin
 from ipu_mlir.runtime.translator.codegen.memory_plan import ALIGNMENT, plan
 from ipu_mlir.runtime.translator.codegen.schedule import Call, View
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.statements import Origin
 
 F32 = np.dtype(np.float32)
 

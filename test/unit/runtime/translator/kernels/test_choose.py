@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 SMALL_BLOCKS = {
     "block_elements": 512,
@@ -42,7 +42,7 @@ program @main(%x) -> (%z[24*d0 + d1] : 37x24) {
 
 def outputs(text: str, inputs: Sequence[np.ndarray], kernels: str, **options: float) -> tuple[str, list[np.ndarray]]:
     chosen = TranslatorOptions(kernels=kernels, **options)  # type: ignore[arg-type]
-    translation = translate_arrays(program_of(text), chosen)
+    translation = translate_statements(program_of(text), chosen)
     return translation.source, Engine.of(translation, chosen.threads).run(inputs)
 
 

@@ -4,14 +4,14 @@ from math import prod
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 CALLS = [f"first_{call}{nan}" for call in ("maximum", "minimum") for nan in ("", "_after_nan", "_or_nan")]
 
@@ -26,7 +26,7 @@ def text(call: str, dtype: str, shape: tuple[int, int, int]) -> str:
 
 
 def translated(call: str, dtype: str, shape: tuple[int, int, int], kernels: str = "always") -> Translation:
-    return translate_arrays(program_of(text(call, dtype, shape)), TranslatorOptions(kernels=kernels))
+    return translate_statements(program_of(text(call, dtype, shape)), TranslatorOptions(kernels=kernels))
 
 
 @pytest.mark.parametrize("shape", [(3, 7, 21), (5, 40, 1), (21, 9, 1), (1, 5, 5), (2, 1, 5)])
@@ -79,4 +79,4 @@ def largest(dtype: str, shape: tuple[int, ...], kept: int) -> Translation:
     places = Access(Buffer("p", prod(out), np.dtype(np.int32), Role.TEMPORARY, out), 0, row_major(out))
     call = LibraryCall((), Origin("top", ""), "top_k", (keys,), (places,), (shape, out), (False,))
     program = Program("main", (keys.buffer,), (call,), (places,), (out,))
-    return translate_arrays(program, TranslatorOptions(kernels="always"))
+    return translate_statements(program, TranslatorOptions(kernels="always"))

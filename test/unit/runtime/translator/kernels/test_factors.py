@@ -6,10 +6,10 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 AT = Origin("factor", "")
 SOLUTIONS = [f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit")]
@@ -27,7 +27,7 @@ def computed(codelet: str, given: list[np.ndarray], outputs: list[tuple[str, tup
     call = LibraryCall((), AT, codelet, tuple(taken), tuple(filled), shapes, (False,) * len(filled))
     arguments = tuple(each.buffer for each in taken)
     made = Program("main", arguments, (call,), tuple(filled), tuple(shape for _, shape in outputs))
-    translation = translate_arrays(made, TranslatorOptions(kernels=kernels))
+    translation = translate_statements(made, TranslatorOptions(kernels=kernels))
     return Engine.of(translation).run(given), translation.source
 
 

@@ -4,12 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels import choose
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 ELEMENTS = 1000  # no multiple of the lanes
 
@@ -24,7 +24,7 @@ def copying(dtype: str = "float32", source: str = "d0", computed: str = "{}") ->
       }}
     }}"""
     options = TranslatorOptions("auto", block_min_elementwise_us=0, block_min_us=0, block_min_array=0)
-    return translate_arrays(program_of(text), options)
+    return translate_statements(program_of(text), options)
 
 
 @pytest.fixture

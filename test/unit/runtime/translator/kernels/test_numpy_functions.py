@@ -9,11 +9,11 @@ from ipu_mlir.runtime.engine import engine
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.numeric import function
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Read
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import Apply, Read
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Origin, Program
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 FLOATS = ("f4", "f8")
@@ -82,7 +82,7 @@ def computed(cases: list[Case]) -> list[np.ndarray]:
             results.append(Access(out, 0, (1,)))
     shapes = tuple((access.buffer.elements,) for access in results)
     program = Program("main", tuple(arguments), tuple(statements), tuple(results), shapes)
-    translation = translate_arrays(program, TranslatorOptions(kernels="always"))
+    translation = translate_statements(program, TranslatorOptions(kernels="always"))
     assert translation.source.count(".run(") == 1, "one kernel takes them all"
     found = Engine.of(translation).run(inputs)
     for vectors, numbers in zip(found[::2], found[1::2], strict=True):

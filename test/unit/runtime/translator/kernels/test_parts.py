@@ -4,15 +4,15 @@ import re
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 
 def translated(text: str) -> Translation:
-    return translate_arrays(program_of(text), TranslatorOptions(kernels="always"))
+    return translate_statements(program_of(text), TranslatorOptions(kernels="always"))
 
 
 def calls(translation: Translation) -> list[str]:

@@ -5,12 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from blocks_of_any_size import in_blocks
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin
 from ipu_mlir.runtime.translator.kernels import product_forms
 from ipu_mlir.runtime.translator.kernels.product_forms import (
     beats_blas,
@@ -20,7 +17,10 @@ from ipu_mlir.runtime.translator.kernels.product_forms import (
     turned,
 )
 from ipu_mlir.runtime.translator.kernels.products import sizes
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot, Origin
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 Strides = tuple[int, ...]
 
@@ -61,7 +61,7 @@ def program(name: str, dtype: str) -> str:
 
 
 def of(text: str, kernels: str) -> Translation:
-    return translate_arrays(program_of(text), TranslatorOptions(kernels=kernels))
+    return translate_statements(program_of(text), TranslatorOptions(kernels=kernels))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint16"])

@@ -6,11 +6,11 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.codelets import random_numbers as definition
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Origin, Program
 from ipu_mlir.runtime.translator.kernels import random_numbers as kernels
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 AT = Origin("draw", "")
 NAMES = ("random_bits", "random_uniform", "random_normal", "random_truncated_normal")
@@ -27,7 +27,7 @@ def drawing(name: str, shape: tuple[int, ...], how: str, strides: tuple[int, ...
     access = Access(out, 0, strides)
     call = LibraryCall((), AT, name, (Access(key, 0, row_major(keys)),), (access,), (keys, shape), (False,))
     options = TranslatorOptions.with_checks() if how == "checked" else TranslatorOptions(kernels=how)
-    return translate_arrays(Program("main", (key,), (call,), (access,), (shape,)), options)
+    return translate_statements(Program("main", (key,), (call,), (access,), (shape,)), options)
 
 
 def keys_of(shape: tuple[int, ...]) -> np.ndarray:

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels import choose
 from ipu_mlir.runtime.translator.kernels.code import Code
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 
 def momentum(elements: int) -> str:
@@ -29,7 +29,7 @@ def momentum(elements: int) -> str:
 
 
 def translated(text: str, kernels: str = "auto") -> Translation:
-    return translate_arrays(program_of(text), TranslatorOptions(kernels=kernels, narrow_blas=False))
+    return translate_statements(program_of(text), TranslatorOptions(kernels=kernels, narrow_blas=False))
 
 
 def test_a_step_on_a_large_weight_is_one_pass_over_memory() -> None:

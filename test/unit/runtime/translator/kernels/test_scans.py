@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 
 def largest_and_place(rows: int, columns: int, source: str, out: str) -> str:
@@ -31,7 +31,7 @@ def largest_and_place(rows: int, columns: int, source: str, out: str) -> str:
 
 
 def of(text: str, kernels: str) -> Translation:
-    return translate_arrays(program_of(text), TranslatorOptions(kernels=kernels))
+    return translate_statements(program_of(text), TranslatorOptions(kernels=kernels))
 
 
 @pytest.mark.parametrize("columns", [1, 3, 16, 37])

@@ -5,12 +5,12 @@ import pytest
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.iota import numbers
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
+from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.iota import numbers
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, LibraryCall, Origin, Program
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 AT = Origin("scatter", "")
 
@@ -69,7 +69,7 @@ def test_scatters(codelet, dtype, table, indexes, guard, update, vectors) -> Non
         rng.integers(-9, 9, update).astype(dtype),
     ]
     made = program(codelet, buffers, array("g", "b1", guard), array("u", dtype, update), array("t", dtype, table))
-    translation = translate_arrays(made, TranslatorOptions(kernels="always"))
+    translation = translate_statements(made, TranslatorOptions(kernels="always"))
     assert "run_codelet" not in translation.source
     assert (f"vector<16x{'f32' if dtype == 'f4' else 'i32'}>" in translation.kernels.split("scf.if")[-1]) == vectors
     (got,) = Engine.of(translation).run(given)
@@ -84,7 +84,7 @@ def test_large_scatters_are_kernels_by_themselves() -> None:
         made = program(
             "scatter_add", [places, columns], always, array("u", "f4", (1000, 64)), array("t", "f4", (99, 64))
         )
-        return translate_arrays(made, TranslatorOptions(kernels=kernels)).source
+        return translate_statements(made, TranslatorOptions(kernels=kernels)).source
 
     assert "run_codelet" in source("never")
     assert "run_codelet" not in source("auto")

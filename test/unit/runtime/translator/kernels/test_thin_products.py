@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from blocks_of_any_size import in_blocks
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
-from ipu_mlir.runtime.translator.translate import translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import Dot
+from ipu_mlir.runtime.translator.translate import translate_statements
 
 ACROSS, ALONG = False, True
 CASES = {  # rows, columns, terms; the strides of both factors, by those loops; how the large one is read
@@ -49,7 +49,7 @@ def factors(name: str, dtype: str) -> tuple[list[np.ndarray], np.ndarray]:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_thin_product_is_the_sum_of_products(name: str, dtype: str) -> None:
-    translation = translate_arrays(program_of(program(name, dtype)), TranslatorOptions(kernels="auto"))
+    translation = translate_statements(program_of(program(name, dtype)), TranslatorOptions(kernels="auto"))
     given, expected = factors(name, dtype)
     (got,) = Engine.of(translation).run(given)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 ID = "affine_map<(d0) -> (d0)>"
 ROW = "affine_map<(d0, d1) -> (d1)>"

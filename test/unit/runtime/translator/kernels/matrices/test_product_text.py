@@ -5,15 +5,15 @@ from math import prod
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.checked_kernels import CheckedKernel
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.matrices.product_text import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 Product = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
@@ -157,7 +157,7 @@ def text(shape: Sequence[tuple[int, ...]], dtype: str = "float32") -> str:
 
 def translated(program: str, kernels: str = "auto", **options: object) -> Translation:
     chosen = TranslatorOptions(kernels=kernels, **options)  # type: ignore[arg-type]
-    return translate_arrays(program_of(program), chosen)
+    return translate_statements(program_of(program), chosen)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.array_text import program_of
+from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import translate_arrays, with_calls
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import translate_statements, with_calls
 
 # a layer norm's gradient in short: sums over rows between work on rows
 GRADIENT = """program @main(%x, %w) -> (%y[96*d0 + d1] : 512x96, %s[d0] : 96, %q[d0] : 96, %m[d0] : 96) {
@@ -48,7 +48,7 @@ def test_sums_over_rows_are_part_of_a_loop_over_blocks_of_rows(threads: int, ele
         block_min_elementwise_us=1,
         block_min_run=1,
     )
-    translation = translate_arrays(with_calls(program_of(GRADIENT), options), options)
+    translation = translate_statements(with_calls(program_of(GRADIENT), options), options)
     assert translation.source.count("memory.run_blocks(") == 1
     rng = np.random.default_rng(6)
     x, w = rng.normal(0, 1, (512, 96)).astype("f4"), rng.normal(0, 1, 96).astype("f4")
@@ -84,7 +84,7 @@ def test_reductions_of_several_dimensions(extents: str, over: str, source: str, 
 }}"""
     options = TranslatorOptions(kernels="auto", block_min_array=10_000)
     values = 1 + np.random.default_rng(8).normal(0, 1e-3, np.prod(shape)).astype("f4")
-    (got,) = Engine.of(translate_arrays(with_calls(program_of(text), options), options)).run([values])
+    (got,) = Engine.of(translate_statements(with_calls(program_of(text), options), options)).run([values])
     array = values.reshape(shape) if "6144" not in source else values.reshape(48, 64, 96).transpose(1, 0, 2)
     want = getattr(np, call).reduce(array.astype("f8"), axis=axes).ravel()
     np.testing.assert_allclose(got, want, rtol=1e-4)

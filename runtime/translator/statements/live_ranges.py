@@ -1,7 +1,7 @@
 """Live ranges, in which the contents of buffers matter: intervals of positions on the timeline."""
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.timeline import Event, Interval, Timeline
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.timeline import Event, Interval, Timeline
 
 
 def live_ranges(timeline: Timeline) -> dict[Buffer, list[Interval]]:

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import Program, Statement, Transfer
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.statements import Program, Statement, Transfer
 
 Block = tuple[Statement, ...]
 Bound = int | Access

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 
 
 @dataclass(frozen=True, eq=False)

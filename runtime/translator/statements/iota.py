@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, LoopNumber, Read
+from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, LoopNumber, Read
 
 INDEX = np.dtype(np.int64)
 

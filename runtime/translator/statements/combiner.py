@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.expression import (
+from ipu_mlir.runtime.translator.statements.expression import (
     Accumulator,
     Apply,
     Const,

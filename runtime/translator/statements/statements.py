@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, reads
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import Const, Expression, Read, reads
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ Hand-written NumPy says ``g *= -lr; g += p``. The same happens here when the ope
 the same size in the same order of elements.
 """
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import reads
-from ipu_mlir.runtime.translator.array_ir.live_ranges import live_ranges, overlap, touching
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.array_ir.timeline import Interval, Timeline
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.expression import reads
+from ipu_mlir.runtime.translator.statements.live_ranges import live_ranges, overlap, touching
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Program, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.statements.timeline import Interval, Timeline
 
 
 def coalesced(program: Program) -> dict[Buffer, Buffer]:

@@ -4,9 +4,9 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.iota import numbers
+from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Read
+from ipu_mlir.runtime.translator.statements.iota import numbers
 
 Interval = tuple[int, int]
 BOOL = np.dtype(np.bool_)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Control
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, rewrite
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer
+from ipu_mlir.runtime.translator.statements.control import Control
+from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, Read, rewrite
+from ipu_mlir.runtime.translator.statements.statements import (
     Check,
     Dot,
     Elementwise,

@@ -1,4 +1,4 @@
-"""Array programs of unit tests, in a notation that Python evaluates: statements with the strides that they are to have.
+"""Statements of unit tests, in a notation that Python evaluates: statements with the strides that they are to have.
 
     program @main(%x) -> (%y[d1 + 4*d0] : 3x4) {
       argument %x : float32[4]
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Branch, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, Read
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.statements.control import Branch, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Gather, Read
+from ipu_mlir.runtime.translator.statements.statements import (
     Dot,
     Elementwise,
     FirstExtreme,
@@ -40,7 +40,7 @@ _HERE = Origin("", "")
 
 
 def program_of(text: str) -> Program:
-    """The array program that ``text`` describes."""
+    """The program that ``text`` describes."""
     head, *lines = (line.strip() for line in text.strip().split("\n"))
     found = re.fullmatch(r"program @(\w+)\((.*)\) -> \((.*)\) \{", head)
     assert found, f"no program: {head}"

@@ -3,9 +3,9 @@
 from math import prod
 
 from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_of, of_bits, round_to
-from ipu_mlir.runtime.translator.array_ir.access import merged_loops
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read, arguments, moving_accesses, postorder
-from ipu_mlir.runtime.translator.array_ir.statements import (
+from ipu_mlir.runtime.translator.statements.access import merged_loops
+from ipu_mlir.runtime.translator.statements.expression import Apply, Gather, Read, arguments, moving_accesses, postorder
+from ipu_mlir.runtime.translator.statements.statements import (
     Dot,
     Elementwise,
     LibraryCall,

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, digits_of_cover
-from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, digits_of_cover
+from ipu_mlir.runtime.translator.statements.control import Branch, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, Program, Statement
 
 Interval = tuple[int, int]
 
