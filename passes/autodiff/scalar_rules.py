@@ -4,6 +4,7 @@ A rule takes the operands of the op, its result and the cotangent of the result,
 operand, None where the derivative is zero. Where a function has no derivative, the rule gives what JAX gives.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from math import pi
 
@@ -146,14 +147,14 @@ def _times(x: ir.Value, number: float) -> ir.Value:
 
 
 def _finite(x: ir.Value) -> ir.Value:
-    """``x``, or the largest power of two if that is less: in the gradient of ``1 / (1 + exp(-x))`` it is multiplied
-    by 0 where the power of e overflows.
+    """``x``, or the largest finite number in place of infinity: in the gradient of ``1 / (1 + exp(-x))``, a power of e
+    that overflows is multiplied by 0.
     """
-    exponent = _LARGEST_EXPONENTS.get(str(x.type))
-    return x if exponent is None else arith.minimumf(x, number_like(x, 2.0**exponent))
+    largest = _LARGEST.get(str(x.type))
+    return x if largest is None else arith.minimumf(x, number_like(x, largest))
 
 
-_LARGEST_EXPONENTS = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
+_LARGEST = {"f16": 65504.0, "bf16": 2.0**127 * 1.9921875, "f32": 2.0**127 * (2 - 2.0**-23), "f64": sys.float_info.max}
 
 
 def _bell(x: ir.Value) -> ir.Value:

@@ -388,3 +388,11 @@ def test_a_sigmoid_is_flat_where_its_power_of_e_overflows():
     x = np.array([-1e4, -100, 0, 100, 1e4], np.float32)
     found = ipu.compile(lambda x: gradient(x), args=[x], target=ipu.Target(tiles_per_ipu=4))(x)
     np.testing.assert_allclose(found, [0, 0, 0.25, 0, 0], atol=1e-30)
+
+
+@pytest.mark.parametrize(("dtype", "x"), [(np.float16, 11.0), (np.float32, 88.5)])
+def test_the_slope_of_large_powers_of_e_is_that_power(dtype, x):
+    given = np.array([x], dtype)
+    gradient = ipu.grad(lambda x: np.sum(np.exp(x)))
+    found = ipu.compile(lambda x: gradient(x), args=[given], target=ipu.Target(tiles_per_ipu=4))(given)
+    np.testing.assert_allclose(found, np.exp(given), rtol=1e-3)
