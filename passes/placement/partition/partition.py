@@ -4,10 +4,9 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
-from ipu_mlir.dialects.analysis.shards import shard_of
+from ipu_mlir.dialects.analysis.shards import argument_shards, shard_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
@@ -87,7 +86,7 @@ class Partition(Pass):
         """
         if target.ipus == 1 or target.io_tiles or not isinstance(planner, Fastest):
             return None
-        if any(shard_of(op) is not None for op in list_ops(module) if is_structured(op)):
+        if any(shard_of(op) is not None or argument_shards(op) for op in list_ops(module)):
             return None
         found: dict[int, tuple[bool, int]] = {}
         best = 1
