@@ -1,29 +1,14 @@
 """Programs of PyTorch: their results are those of PyTorch, in its structures and tensors."""
 
-import numpy as np
 import pytest
 
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
+from support.torch_results import TARGET, assert_same, check  # noqa: E402
 from torch._higher_order_ops.while_loop import while_loop  # noqa: E402
 
 nn = torch.nn
-TARGET = ipu.Target(tiles_per_ipu=16)
-
-
-def assert_same(found, expected, atol: float = 1e-5) -> None:
-    ones, spec = torch.utils._pytree.tree_flatten(found)
-    others, expected_spec = torch.utils._pytree.tree_flatten(expected)
-    assert spec == expected_spec
-    for one, other in zip(ones, others, strict=True):
-        torch.testing.assert_close(one, other, atol=atol, rtol=1e-4)
-
-
-def check(source, *args, atol: float = 1e-5, **kwargs) -> None:
-    exe = ipu.compile(source, args=args, kwargs=kwargs, target=TARGET)
-    with torch.no_grad():
-        assert_same(exe(*args, **kwargs), source(*args, **kwargs), atol)
 
 
 class Block(nn.Module):
@@ -227,41 +212,6 @@ class Bytes(nn.Module):
         return x, x.byte()
 
 
-def test_random_numbers_are_drawn_from_a_state_that_sessions_may_set():
-    def f(x):
-        return nn.functional.dropout(x, 0.25), torch.randn(4000), torch.rand_like(x), torch.randint(-2, 3, x.shape)
-
-    x = torch.ones(4000)
-    program = ipu.compile(f, args=[x], target=TARGET)
-    dropped, normal, uniform, integers = program(x)
-    assert set(dropped.unique().tolist()) == {0.0, torch.tensor(1 / 0.75).item()} and abs(dropped.mean() - 1) < 0.03
-    assert (
-        abs(normal.mean()) < 0.06 and abs(normal.std() - 1) < 0.04 and abs((normal < -1).float().mean() - 0.1587) < 0.02
-    )
-    assert uniform.min() >= 0 and uniform.max() <= 1 and abs(uniform.mean() - 0.5) < 0.02
-    assert sorted(integers.unique().tolist()) == [-2, -1, 0, 1, 2]
-    again = program(x)
-    assert not any(map(torch.equal, again, (dropped, normal, uniform, integers)))
-    one, other = program.session(), program.session()
-    assert torch.equal(one.run("main", x.numpy())[1], normal)
-    other["global_seed"] = ipu.random.key(7)
-    assert not np.array_equal(other.run("main", x.numpy())[1], normal)
-    np.testing.assert_allclose(ipu.compile(f, args=[x], target=TARGET).run_per_tile([x.numpy()])[1], normal, atol=1e-6)
-
-
-def test_places_and_orders_are_drawn():
-    weights = torch.tensor([0.0, 3.0, 1.0])
-    program = ipu.compile(
-        lambda w: (torch.randperm(9), w.multinomial(2), w.multinomial(4000, replacement=True), torch.normal(w, 2.0)),
-        args=[weights],
-        target=TARGET,
-    )
-    order, two, many, normal = program(weights)
-    assert sorted(order.tolist()) == list(range(9)) and sorted(two.tolist()) == [1, 2] and normal.shape == (3,)
-    counts = many.bincount(minlength=3)
-    assert counts[0] == 0 and 2850 < counts[1] < 3150
-
-
 def test_masks_and_diagonals_are_written():
     def f(x):
         y = x.clone()
@@ -310,25 +260,6 @@ def test_ops_without_a_rule_in_a_loop_are_named():
         ipu.compile(Strange(), args=[torch.ones(3)], target=TARGET)
 
 
-@pytest.mark.parametrize(
-    ("draw", "mean", "deviation"),
-    [
-        (lambda: torch.empty(20000).uniform_(2, 3), 2.5, 12**-0.5),
-        (lambda: torch.empty(20000).exponential_(2.0), 0.5, 0.5),
-        (lambda: torch.empty(20000).geometric_(0.5), 2.0, 2**0.5),
-        (lambda: torch.empty(20000).log_normal_(0, 0.5), np.exp(0.125), 0.604),
-        (lambda: torch.empty(20000).cauchy_().atan(), 0.0, np.pi / 12**0.5),
-        (lambda: torch.randn(20000, dtype=torch.complex64).abs() ** 2, 1.0, 1.0),
-        (lambda: torch.randn(20000, dtype=torch.bfloat16).float(), 0.0, 1.0),
-        (lambda: torch.randint(0, 2**40, (20000,)).float() / 2**40, 0.5, 12**-0.5),
-        (lambda: torch.bernoulli(torch.full((20000,), 0.3)), 0.3, 0.21**0.5),
-    ],
-)
-def test_moments_of_random_numbers(draw, mean, deviation):
-    found = ipu.compile(lambda x: draw(), args=[torch.ones(1)], target=TARGET)(torch.ones(1)).double()
-    assert abs(found.mean() - mean) < 0.03 * deviation and abs(found.std() / deviation - 1) < 0.05
-
-
 def test_dimensions_of_scatters_are_counted_from_the_end():
     x, values, index = torch.randn(2, 4), torch.randn(2, 2), torch.tensor([[0, 2], [1, 0]])
 
@@ -345,19 +276,6 @@ def test_dimensions_of_scatters_are_counted_from_the_end():
 
     args = x, values
     assert_same(ipu.compile(function, args=args, target=TARGET)(*args), function(*args), atol=1e-6)
-
-
-def test_distributions_do_not_check_their_arguments_in_programs():
-    kinds = torch.distributions
-
-    def densities(p):
-        normal = kinds.Normal(p, 1.0).log_prob(p), kinds.MultivariateNormal(p, torch.eye(3)).log_prob(p)
-        return *normal, kinds.Beta(p, p + 1).entropy(), kinds.Categorical(logits=p).log_prob(torch.tensor(2))
-
-    given = torch.tensor([0.3, 0.7, 1.2])
-    torch.testing.assert_close(ipu.compile(densities, args=[given], target=TARGET)(given), densities(given))
-    with pytest.raises(ValueError, match="to satisfy the constraint"):
-        kinds.Normal(given, -1.0)
 
 
 def test_results_may_be_objects_of_any_class_that_hold_tensors():
@@ -411,56 +329,6 @@ def test_numbers_of_tensors_that_are_written_out_are_known():
         return [torch.roll(x, [int(each) for each in step], (0, 1)) for step in steps]
 
     check(f, torch.randn(3, 4))
-
-
-class Packed(nn.Module):
-    def __init__(self, kind, layers):
-        super().__init__()
-        self.layer = getattr(nn, kind)(4, 6, layers, batch_first=True, bidirectional=layers > 1)
-
-    def forward(self, x, lengths, states=None):
-        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        result, states = self.layer(packed, states)
-        return nn.utils.rnn.pad_packed_sequence(result, batch_first=True, padding_value=-1.0), states
-
-
-@pytest.mark.parametrize(("kind", "layers"), [("LSTM", 1), ("GRU", 1)])
-def test_packed_sequences_have_lengths_that_are_arguments(kind: str, layers: int):
-    torch.manual_seed(2)
-    model, x, lengths = Packed(kind, layers).eval(), torch.randn(3, 5, 4), torch.tensor([3, 5, 2])
-    exe = ipu.compile(model, args=[x, lengths], target=TARGET)
-    for given in (lengths, torch.tensor([5, 1, 1])):
-        with torch.no_grad():
-            assert_same(exe(x, given), model(x, given))
-
-
-@pytest.mark.slow
-def test_packed_sequences_go_through_layers_in_both_directions():
-    torch.manual_seed(2)
-    check(Packed("LSTM", 2).eval(), torch.randn(3, 5, 4), torch.tensor([3, 5, 2]))
-
-
-def test_gradients_through_packed_sequences():
-    torch.manual_seed(2)
-    model, x, lengths = Packed("LSTM", 1), torch.randn(3, 5, 4), torch.tensor([3, 5, 2])
-    states = torch.randn(1, 3, 6), torch.randn(1, 3, 6)
-
-    def loss(x, states):
-        (result, _), ends = model(x, lengths, states)
-        return result.sin().sum() + sum(each.square().sum() for each in ends)
-
-    exe = ipu.compile(lambda *args: torch.func.grad(loss, (0, 1))(*args), args=[x, states], target=TARGET)
-    given = x.requires_grad_(), tuple(each.requires_grad_() for each in states)
-    x_gradient, *gradients = torch.autograd.grad(loss(*given), (x, *states))
-    assert_same(exe(x, states), (x_gradient, tuple(gradients)))
-
-
-def test_sequences_of_known_lengths_are_packed():
-    def f(*sequences):
-        packed = nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False)
-        return nn.utils.rnn.pad_packed_sequence(packed)[0], nn.utils.rnn.pad_packed_sequence(packed, total_length=7)
-
-    check(f, torch.randn(2, 3), torch.randn(5, 3), torch.randn(4, 3))
 
 
 def test_a_module_may_give_gradients_by_its_arguments():
