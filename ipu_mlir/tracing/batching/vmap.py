@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.batching.batcher import Batcher
+from ipu_mlir.tracing.batching.calls import Calls
 from ipu_mlir.tracing.batching.control import CONTROL
 from ipu_mlir.tracing.batching.rules import RULES, numbers
 from ipu_mlir.tracing.control.bodies import Body, call, spec_of_leaf, stacked, tree, values_of
@@ -81,7 +81,7 @@ def _together(
         found = [spec_of_leaf(leaf) for leaf in result.leaves]
         inner = values_of(trace, result.leaves, found)
     wanted = _axes_of(out_axes, returned, "out_axes")
-    batcher = Batcher(size, {**RULES, **CONTROL}, numbers)
+    batcher = Calls(trace.module, size, {**RULES, **CONTROL}, numbers).batcher()
     for argument, value in zip(body.block.arguments, values, strict=True):
         batcher.note(argument, value, True)
     results = []

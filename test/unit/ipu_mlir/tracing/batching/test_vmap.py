@@ -157,6 +157,32 @@ def test_functions_that_nobody_wrote_for_batches(both_agree):
     both_agree(lambda x: ipu.vmap(_library)(x), np.random.default_rng(3).random((3, 4, 5), np.float32), tolerance=1e-3)
 
 
+@ipu.custom_vjp
+def _clipped(x, w):
+    return np.clip(x, -1, 1) * w
+
+
+_clipped.defvjp(lambda x, w: (_clipped(x, w), x), lambda x, ct: (ct, (x * ct).sum(0)))
+
+
+def _of_all_kinds(x, w):
+    """A loop, a function with a derivative of its own, one that is outlined, and a gradient."""
+    last, rows = ipu.scan(lambda c, row: (np.tanh(c @ w + row), c * row), w[0], x)
+    outlined = ipu.checkpoint(lambda x: np.sin(x @ w))(x)
+    slope = ipu.grad(lambda w: np.cos(x @ w).sum())(w)
+    return last.sum() + (rows**2).sum() + (_clipped(x, w[0]) ** 2 * outlined).sum() + (slope**2).sum()
+
+
+def test_gradients_of_examples():
+    target, (x, w) = ipu.Target(tiles_per_ipu=1), (X[:2, :, :4], W[:4, :4])
+    of_one = ipu.grad(_of_all_kinds, (0, 1))
+    found = ipu.function(lambda x, w: ipu.vmap(of_one, (0, None))(x, w), target=target)(x, w)
+    one = ipu.function(of_one, target=target)
+    for place, example in enumerate(x):
+        for got, wanted in zip(found, one(example, w), strict=True):
+            np.testing.assert_allclose(got[place], wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_a_batch_of_products_is_one_product():
     text = str(ipu.function(ipu.vmap(lambda x, w: x @ w)).trace(X, np.stack([W] * 3)))
     assert text.count("linalg.generic") == 1 and "execute_region" not in text and "scf" not in text
