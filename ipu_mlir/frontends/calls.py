@@ -4,10 +4,12 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.frontends.stablehlo import import_stablehlo
+from ipu_mlir.frontends.support import drawing
 from ipu_mlir.frontends.table import FRONT_ENDS, FrontEnd, Imported, OpenProgram, front_end_of, import_program
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
@@ -169,6 +171,9 @@ def _with_functions(trace: Trace, name: str, program: Imported) -> Any:
         source = source.operation.get_asm(enable_debug_info=True).replace("loc(unknown)", here)
     module = parse_module(source, trace.context, f"<{name}>")
     import_stablehlo(module.operation)
+    for op in module.body.operations:
+        if op.operation.name == "ipu.variable" and symbol_of(op.operation) == drawing.STATE:
+            drawing.declare_state()
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     entry = next(place for place, op in enumerate(functions) if not _is_private(op.operation))
     names = {op.name.value: new_name(trace.module, f"{name}_{op.name.value}") for op in functions}

@@ -78,7 +78,18 @@ def as_function(source: Any) -> Any:
 
 def parameters_of(module: torch.nn.Module) -> Any:
     """The parameters of a module, by their names; of a ``Sequential``, a list with those of each child."""
-    return [_named(child) for child in module] if isinstance(module, torch.nn.Sequential) else _named(module)
+    if not isinstance(module, torch.nn.Sequential):
+        return _named(module)
+    whose: dict[torch.nn.Parameter, int] = {}
+    for place, child in enumerate(module):
+        for name, each in child.named_parameters():
+            if whose.setdefault(each, place) != place:
+                raise CompileError(
+                    f"children {whose[each]} and {place} have one parameter in common, {name!r} of the latter, which "
+                    "would be two that are trained apart; take ipu.parameters_of each child, give both stages the same "
+                    "tensor, and add their gradients"
+                )
+    return [_named(child) for child in module]
 
 
 def _named(module: torch.nn.Module) -> dict[str, np.ndarray]:
@@ -248,7 +259,11 @@ def _by_rules(name: str, graph: torch.fx.Graph, constants: Sequence[torch.Tensor
 
 def _refuse_changes(program: ExportedProgram) -> None:
     if changed := ", ".join(_changed(program)):
-        raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
+        raise CompileError(
+            f"the program changes {changed}, which a program here cannot; let it return the new values. Norms in "
+            "training change their running means: make them with track_running_stats=False, which normalises by the "
+            "batch as well, use .eval(), or train by ipu_mlir.torch.training_step"
+        )
 
 
 def _changed(program: ExportedProgram) -> list[str]:

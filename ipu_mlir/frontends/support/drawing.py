@@ -18,6 +18,11 @@ def next_key() -> Any:
     return _GENERATOR.next_key()
 
 
+def declare_state() -> None:
+    """Let the program that is being traced have that variable."""
+    _ = _GENERATOR.state.value
+
+
 def uniform(shape: Sequence[int], dtype: Any = np.float32) -> Any:
     """Numbers from 0 up to 1, without 1."""
     return random.uniform(next_key(), tuple(shape), dtype=dtype)

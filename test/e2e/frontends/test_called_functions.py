@@ -113,6 +113,37 @@ def test_a_pipeline_over_the_children_of_a_sequential(stages: int, schedule: str
             close(own[name], wanted.detach().numpy())
 
 
+def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Dropped(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(40))
+
+        def forward(self, x: Any) -> Any:
+            return torch.nn.functional.dropout(x * self.w, 0.25)
+
+    net = torch.nn.Sequential(Dropped(), Dropped())
+    pipe = ipu.pipeline(net, 4, recompute="inputs", loss=lambda y: (y.sum(), y))
+    run = ipu.function(lambda w, x: pipe.value_and_grad(w, [x]), target=machine(2))
+    (_, once), slopes = run(ipu.parameters_of(net), np.ones((4, 40), np.float32))
+    (_, again), _ = run(ipu.parameters_of(net), np.ones((4, 40), np.float32))
+    assert len({tuple(row) for row in (*(once != 0), *(again != 0))}) == 8
+    for own in slopes:
+        close(own["w"], once.sum(0))
+
+
+def test_what_pipelines_of_torch_cannot_do_is_said() -> None:
+    torch = pytest.importorskip("torch")
+    layer = torch.nn.Linear(SIZE, SIZE)
+    with pytest.raises(ipu.CompileError, match="children 0 and 2 have one parameter in common, 'weight'"):
+        ipu.parameters_of(torch.nn.Sequential(layer, torch.nn.ReLU(), layer))
+    norm = torch.nn.BatchNorm1d(SIZE)
+    with pytest.raises(TypeError, match="Norms in training change their running means: make them with track_running_"):
+        ipu.function(ipu.imported(norm), target=SMALL)(ipu.parameters_of(norm), normal(ROWS, SIZE))
+
+
 def test_a_function_of_jax_keeps_its_nesting_and_may_be_called_twice() -> None:
     jax = pytest.importorskip("jax")
     function = jax.jit(lambda p, x, scale: {"y": (x @ p["w"], scale * x), "n": p["n"] + 1})
