@@ -1,6 +1,6 @@
 """The work that a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
 
-from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.operand_types import dtype_of, result_dtype
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.library import codelet_named, shapes_of
@@ -19,6 +19,7 @@ from ipu_mlir.dialects.costs.sums_of_products import contraction
 from ipu_mlir.dialects.costs.work import Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
+from ipu_mlir.dialects.support.remembered import analysis
 
 _FAST_COMBINES = ("add", "sub", "mul", "max", "min")
 
@@ -38,6 +39,13 @@ def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
     broadcast = _broadcast(operation, nest) if len(ops) == 1 and has_broadcast(ops[0]) else ""
     operands = len(read_inputs(operation, nest)) + len(nest.outputs)
     return Elementwise(tuple(ops), broadcast, _in_place(operation, nest), operands)
+
+
+@analysis
+def work_of(op: ir.Operation) -> Work | None:
+    """The work of ``op``, a structured op; None where it has no loop nest."""
+    nest = loop_nest(op)
+    return None if nest is None else classify(op, nest)
 
 
 def _is_fast(combine: ScalarOp) -> bool:

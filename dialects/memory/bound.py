@@ -7,11 +7,10 @@ even so, and then nobody has to look at the tiles one by one.
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
-from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, module_target, parts_from_attr
-from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.classify import work_of
 from ipu_mlir.dialects.costs.exchange import side_of
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_bytes, vertex_state_bytes
@@ -24,14 +23,18 @@ from ipu_mlir.dialects.memory.resident import kept_arguments, trees_beside
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertex_bytes import code_identity
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
+from ipu_mlir.dialects.support.remembered import analysis
 
 _PLAIN = ("linalg.fill", "linalg.copy")
 _PLAIN_CODE_BYTES, _OP_CODE_BYTES, _LONG_OP_CODE_BYTES, _LOAD_CODE_BYTES = 352, 96, 640, 256
 """No less than what ``costs.footprint`` says of a vertex without reductions, of each op in its body, of each load."""
 
 
+@analysis
 def memory_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> int:
     """Bytes that the program ``entry`` never exceeds on any tile: at least the largest peak of ``memory_report``.
+
+    Exchanges may gather their messages or not (``exchange_code.GATHERS``).
 
     Raises:
         CompileError: no tree can be made of the program (``program_tree``).
@@ -120,9 +123,8 @@ class _Bound:
             return _state_bytes(op) + self._code((op.name, _element_type(op)), _PLAIN_CODE_BYTES), 0
         if op.name == "linalg.generic" and _has_no_reduction(op):
             return _state_bytes(op) + _PLAIN_CODE_BYTES + _body_code_bytes(op), 0
-        nest = loop_nest(op)
-        assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
-        work, parts = classify(op, nest), parts_from_attr(vertices.attributes["parts"])
+        work, parts = work_of(op), parts_from_attr(vertices.attributes["parts"])
+        assert work is not None, "vertices hold an op with a loop nest, says their verifier"
         key = work, parts, len(op.operands)
         if key not in self._families:
             sizes, _ = distinct_sizes(parts)

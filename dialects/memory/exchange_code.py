@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, root_of
-from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.costs.amp import uses_amp
-from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.classify import work_of
 from ipu_mlir.dialects.costs.exchange import side_of
 from ipu_mlir.dialects.costs.moves import pieces_copy_cycles
 from ipu_mlir.dialects.costs.work import Contraction
@@ -218,8 +217,7 @@ def _dtype_of_factors(reader: ir.Operation) -> str:
     """The type of the factors of a sum of products that AMP computes; nothing for another op."""
     if reader.name == "linalg.generic" and "reduction" not in str(reader.attributes["iterator_types"]):
         return ""
-    nest = loop_nest(reader)
-    work = None if nest is None else classify(reader, nest)
+    work = work_of(reader)
     return work.dtype if isinstance(work, Contraction) and uses_amp(work.dtype) else ""
 
 

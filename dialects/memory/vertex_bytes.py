@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
-from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.classify import work_of
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Move, Reduction, Window, Work
@@ -52,9 +51,9 @@ class VertexSizes:
     def of(self, vertices: ir.Operation) -> FamilyBytes:
         """The bytes of the ``ipu.vertices`` op."""
         op = vertices.regions[0].blocks[0].operations[0].operation
-        nest = loop_nest(op)
-        assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
-        key = (classify(op, nest), parts_from_attr(vertices.attributes["parts"]), len(op.operands))
+        work = work_of(op)
+        assert work is not None, "vertices hold an op with a loop nest, says their verifier"
+        key = (work, parts_from_attr(vertices.attributes["parts"]), len(op.operands))
         if key not in self._known:
             self._known[key] = self._measured(*key)
         return self._known[key]

@@ -33,6 +33,8 @@ class Pass:
     """
 
     name: ClassVar[str]
+    keeps_analyses: ClassVar[bool] = False
+    """True if what was found out about a module (``remembered.analysis``) is still so after the pass."""
 
     def run(self, module: "ir.Operation") -> None:
         """Change ``module``, or another op that the pipeline names, in place."""

@@ -59,6 +59,7 @@ class GatherMessages(Pass):
     """
 
     name = "ipu-gather-messages"
+    keeps_analyses = True
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown():

@@ -71,6 +71,7 @@ class CheckMemory(Pass):
     """
 
     name = "ipu-check-memory"
+    keeps_analyses = True
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown():
