@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.ops.print import PrintOp
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.tracing import emit
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, located
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.numbers import number_of
 from ipu_mlir.tracing.pairs import as_pairs, is_complex
 from ipu_mlir.tracing.structure import flatten, paths
 from ipu_mlir.tracing.user_places import user_place
@@ -47,8 +47,7 @@ def check(condition: Any, message: str = "a check failed") -> None:
             raise RunError(f"{user_place()}: {message}")
         return
     held: Any = np.all(condition) if condition.shape else condition.astype(np.bool_)  # type: ignore[attr-defined]
-    with held.program.emit("check"):
-        upstream("cf").AssertOp(number_of(held.value), message)
+    emit.check("check", held, message)
 
 
 def check_finite(value: Any, name: str = "value") -> None:

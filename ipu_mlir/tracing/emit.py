@@ -11,9 +11,9 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type, sizes_of
 from ipu_mlir.tracing.graph import Symbol, Trace, element_attribute
-from ipu_mlir.tracing.numbers import known_number, tensor_of_number
+from ipu_mlir.tracing.numbers import known_number, number_of, tensor_of_number
 
-arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
+arith, cf, linalg, tensor = upstream("arith"), upstream("cf"), upstream("linalg"), upstream("tensor")
 
 
 @dataclass(frozen=True)
@@ -151,3 +151,13 @@ def _affine_expr(entry: int | Backward | Sum | None) -> ir.AffineExpr:
             operator.add, [ir.AffineDimExpr.get(loop) * step for loop, step in zip(entry.loops, steps, strict=True)]
         )
     return ir.AffineDimExpr.get(entry)
+
+
+def check(name: str, condition: Symbol, message: str) -> None:
+    """Let the run fail with ``message`` unless ``condition``, a bool without dimensions, holds.
+
+    Args:
+        name: what the op is called in its location.
+    """
+    with condition.program.emit(name):
+        cf.AssertOp(number_of(condition.value), message)

@@ -1,4 +1,4 @@
-"""Counts of the elements that lie between edges."""
+"""Counts of elements: of each number, and of those that lie between edges."""
 
 from typing import Any
 
@@ -7,10 +7,35 @@ import numpy as np
 from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype, where
+from ipu_mlir.tracing.emit import check
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.creating import full_like
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_float, tensor, trace_of
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    if not isinstance(x, Symbol):
+        x = np.asarray(x)
+        minlength = max(minlength, int(np.max(x, initial=-1)) + 1)
+    elif not minlength:
+        raise TraceTypeError(
+            f"bincount of {x} while tracing: how many counts there are would depend on values; give minlength, which "
+            "no number reaches"
+        )
+    trace = trace_of((x, weights))
+    x = tensor(trace, x)
+    if len(x.shape) != 1 or kind_of(x.dtype) not in "biu":
+        raise TraceTypeError(f"bincount of {x}: it takes integers of one dimension")
+    if kind_of(x.dtype) == "b":
+        x = astype(x, np.int32)
+    are_inside: Any = np.all((x >= 0) & (x < minlength))
+    check("bincount", are_inside, f"bincount: a number is not from 0 to {minlength - 1}")
+    dtype = np.dtype(np.int64) if weights is None else common_float([weights])
+    counted = full_like(x, 1, dtype) if weights is None else astype(tensor(trace, weights), dtype)
+    if counted.shape != x.shape:
+        raise TraceValueError(f"bincount of {x}: there is a weight for each number, got {counted}")
+    return full_like(x, 0, dtype, shape=(minlength,)).at[x].add(counted)
 
 
 def histogram(

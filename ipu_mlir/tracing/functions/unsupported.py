@@ -19,7 +19,6 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
         "setflags",
     ),
     _PRINTED: ("array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"),
-    "its size would depend on values; use np.sum(x[:, None] == np.arange(n), axis=0)": ("bincount",),
     "x stays as it is; np.sort(x) gives the sorted tensor": ("sort",),
     "x stays as it is; np.partition(x, kth) gives the tensor in that order": ("partition",),
     "x stays as it is; np.resize(x, shape) gives the larger tensor": ("resize",),

@@ -87,6 +87,8 @@ CALLS: dict[str, list[str]] = {
         *("np.histogram(x, bins=5, range=(-2, 2))", "np.histogram(x, bins=[-2, -1, 0, 2])", "np.histogram(v, 4)"),
         *("np.histogram(np.round(x), 4, (-2, 2))", "np.histogram(x, 200, (-1, 1))", "np.histogram(x / 0, 3, (-1, 1))"),
         *("np.histogram(x, 3, (-2, 2), density=True)", "np.histogram_bin_edges(x, 4)", "np.histogram(v, 2, weights=w)"),
+        *("np.bincount(j, minlength=3)", "np.bincount(j, w[:4], 7)", "np.bincount(v > 0, minlength=2)"),
+        "np.bincount(np.arange(v.shape[0]) % 2, v)",
     ],
 }
 """Expressions of the inputs by what they are about; each is a number, an array, or several of them."""
