@@ -1,9 +1,10 @@
 """A block of ops for one example, written again for a batch."""
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
+from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import operands_from_outside
@@ -32,10 +33,14 @@ class Batcher:
         size: of the batch.
         rules: how an op is written for a batch, by its name. A rule notes what stands for the op's results.
         otherwise: the rule of all other ops that are made of numbers alone.
+
+    Attributes:
+        taking_part: the examples that come by the ops being copied, as a mask; None while all of them do.
     """
 
     def __init__(self, size: int, rules: "dict[str, Rule]", otherwise: "Rule") -> None:
         self.size = size
+        self.taking_part: New | None = None
         self._rules, self._otherwise = rules, otherwise
         self._new: dict[ir.Value, New] = {}
 
@@ -67,10 +72,25 @@ class Batcher:
         """Copy ``op``, to the shard that it belongs to."""
         shard = shard_of(op)
         with nullcontext() if shard is None else appended_on(ir.InsertionPoint.current.block, shard):
-            if not self.is_batched_inside(op):
+            is_for_some = self.taking_part is not None and acts(op)
+            if not (self.is_batched_inside(op) or is_for_some):
                 self.copy(op)
             else:
                 self._rules.get(op.name, self._otherwise)(self, op)
+
+    @contextmanager
+    def only(self, mask: New) -> Iterator[None]:
+        """Of the examples that take part, those of ``mask`` alone come by what is copied inside."""
+        before = self.taking_part
+        if before is not None:
+            inputs: list[tuple[New, int | None]] = [(before, None), (mask, None)]
+            both = self.every(inputs, mask.value.type, lambda one, other, _: arith.andi(one, other))
+            mask = New(both, True)
+        self.taking_part = mask
+        try:
+            yield
+        finally:
+            self.taking_part = before
 
     def copy(self, op: ir.Operation) -> None:
         """Copy ``op``, which is the same for all examples."""
@@ -142,6 +162,14 @@ class Batcher:
 
 
 Rule = Callable[[Batcher, ir.Operation], None]
+
+
+def acts(op: ir.Operation) -> bool:
+    """True if ``op``, or an op inside it, does more than to give results, as a check or a print does."""
+    effects = effects_of(op)
+    if effects is not None and (effects.host or effects.ordered):
+        return True
+    return any(acts(view.operation) for region in op.regions for block in region.blocks for view in block.operations)
 
 
 def empty(type_: ir.RankedTensorType) -> ir.Value:

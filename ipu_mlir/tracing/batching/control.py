@@ -1,10 +1,12 @@
 """Loops and branches, written for a batch: what differs from example to example decides with a mask."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule, generic
+from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule, acts, generic
 from ipu_mlir.tracing.emit import index_constant
+from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.holders import Holder
 
 arith, linalg, scf, tensor = upstream("arith"), upstream("linalg"), upstream("scf"), upstream("tensor")
@@ -72,7 +74,8 @@ def for_loop(batcher: Batcher, op: ir.Operation) -> None:
                 batcher.note(block.arguments[0], *own)
                 active = New(_below(batcher, own, bounds[1]), True)
                 before = [batcher.new(each) for each in list(block.arguments)[1:]]
-                pairs = zip(batcher.block(block), before, strict=True)
+                with batcher.only(active):
+                    pairs = zip(batcher.block(block), before, strict=True)
                 results = [New(batcher.chosen(active, new, old), True) for new, old in pairs]
         made[:] = [(holder, results)]
         return [each.batched for each in results], holder.drop
@@ -117,14 +120,12 @@ def _own_counter(batcher: Batcher, bounds: Sequence[New], round_: ir.Value) -> i
 
 
 def _below(batcher: Batcher, counter: New, end: New) -> ir.Value:
-    whole = ir.RankedTensorType.get([batcher.size], ir.IntegerType.get_signless(1))
-
     def code(*_: ir.Value) -> ir.Value:
         example = linalg.IndexOp(0).result
         one, other = batcher.number(counter, example), batcher.number(end, example)
         return arith.cmpi(arith.CmpIPredicate.slt, one, other)
 
-    return batcher.every([], whole, code)
+    return batcher.every([], _flags(batcher), code)
 
 
 _OF_ELEMENTS = ("tensor.extract", "tensor.insert", "scf.yield")
@@ -216,13 +217,21 @@ def while_loop(batcher: Batcher, op: ir.Operation) -> None:
         _carried(batcher, first, before.arguments, flags)
         with first.filling():
             condition, *handed = batcher.block(before)
+            if condition.batched and any(acts(view.operation) for view in before.operations):
+                raise TraceTypeError(
+                    "vmap: the condition of a loop that ends earlier for some examples than for others does more than "
+                    "to decide, as a check or a print does; do that in the body of the loop"
+                )
         handed_flags = [condition.batched or each.batched for each in handed]
         second = Holder()
         _carried(batcher, second, after.arguments, handed_flags)
         mask = New(second.add_argument(condition.value.type), True) if condition.batched else None
         with second.filling():
-            results = batcher.block(after)
-            if mask is not None:
+            if mask is None:
+                results = batcher.block(after)
+            else:
+                with batcher.only(mask):
+                    results = batcher.block(after)
                 kept = [batcher.new(value) for value in after.arguments]
                 results = [New(batcher.chosen(mask, new, old), True) for new, old in zip(results, kept, strict=True)]
 
@@ -263,9 +272,9 @@ def branch(batcher: Batcher, op: ir.Operation) -> None:
     decision = batcher.new(op.operands[0])
     blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
     if decision.batched:
-        given = [batcher.block(block) for block in blocks]
+        given = [_of_some(batcher, op, number) for number in range(len(blocks))]
         for number, old in enumerate(op.results):
-            batcher.note(old, _select(batcher, op, decision, [each[number] for each in given]), True)
+            batcher.note(old, _select(batcher, op, [each[number] for each in given]), True)
         return
     holders, given = [], []
     for block in blocks:
@@ -283,23 +292,71 @@ def branch(batcher: Batcher, op: ir.Operation) -> None:
         batcher.note(old, value, flag)
 
 
-def _select(batcher: Batcher, op: ir.Operation, decision: New, values: Sequence[New]) -> ir.Value:
+def _of_some(batcher: Batcher, op: ir.Operation, number: int) -> list[New]:
+    """A branch that some of the examples take: what it yields is there for all, what it does is done for those."""
+    block = op.regions[number].blocks[0]
+    if len(op.regions) == 1 or not any(acts(view.operation) for view in block.operations):
+        return batcher.block(block)
+    with batcher.only(_takers(batcher, op, number)):
+        return batcher.block(block)
+
+
+def _takers(batcher: Batcher, op: ir.Operation, number: int) -> New:
+    """The examples that take a branch, as a mask."""
+    decision, flags = batcher.new(op.operands[0]), _flags(batcher)
+    if "cases" not in op.attributes:
+        return decision if number == 0 else New(batcher.every([(decision, None)], flags, _is_false), True)
+    cases = [index_constant(each) for each in ir.DenseI64ArrayAttr(op.attributes["cases"])]
+
+    def code(each: ir.Value, _: ir.Value) -> ir.Value:
+        if number:
+            return arith.cmpi(arith.CmpIPredicate.eq, each, cases[number - 1])
+        return functools.reduce(arith.andi, (arith.cmpi(arith.CmpIPredicate.ne, each, case) for case in cases))
+
+    return New(batcher.every([(decision, None)], flags, code), True)
+
+
+def _flags(batcher: Batcher) -> ir.RankedTensorType:
+    """The type of a mask."""
+    return batcher.type(ir.IntegerType.get_signless(1))
+
+
+def _is_false(flag: ir.Value, *_: ir.Value) -> ir.Value:
+    return arith.xori(flag, arith.constant(flag.type, ir.IntegerAttr.get(flag.type, 1)))
+
+
+def _select(batcher: Batcher, op: ir.Operation, values: Sequence[New]) -> ir.Value:
     """Of ``values``, one per branch, that which the decision of each example says."""
     if "cases" not in op.attributes:
-        return batcher.chosen(decision, *values)
+        return batcher.chosen(batcher.new(op.operands[0]), *values)
     found = batcher.repeated(values[0])
-    flags = ir.RankedTensorType.get([batcher.size], ir.IntegerType.get_signless(1))
-    for case, value in zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), values[1:], strict=True):
-        is_case = batcher.every(
-            [(decision, None)],
-            flags,
-            lambda each, _, case=case: arith.cmpi(arith.CmpIPredicate.eq, each, index_constant(case)),
-        )
-        found = batcher.chosen(New(is_case, True), value, New(found, True))
+    for number, value in enumerate(values[1:], 1):
+        found = batcher.chosen(_takers(batcher, op, number), value, New(found, True))
     return found
 
 
+def asserted(batcher: Batcher, op: ir.Operation) -> None:
+    """It holds for all examples that come by."""
+    condition, flags = batcher.new(op.operands[0]), _flags(batcher)
+    fails = batcher.every([(New(batcher.repeated(condition), True), None)], flags, _is_false)
+    if batcher.taking_part is not None:
+        inputs: list[tuple[New, int | None]] = [(New(fails, True), None), (batcher.taking_part, None)]
+        fails = batcher.every(inputs, flags, lambda one, other, _: arith.andi(one, other))
+    holds = _is_false(_any(fails))
+    op.clone().operands[0] = holds
+
+
+def printed(batcher: Batcher, op: ir.Operation) -> None:
+    """All examples at once."""
+    if batcher.taking_part is not None:
+        raise TraceTypeError("vmap: a print where only some of the examples come by; print what the function returns")
+    shown = batcher.for_all(op.operands[0])
+    op.clone().operands[0] = shown
+
+
 CONTROL: dict[str, Rule] = {
+    "cf.assert": asserted,
+    "ipu.print": printed,
     "scf.for": for_loop,
     "scf.if": branch,
     "scf.index_switch": branch,
