@@ -70,9 +70,14 @@ class pipeline:
         nested = [[stage] if callable(stage) else list(stage) for stage in stages_of(stages, loss)]
         functions = [each for group in nested for each in group]
         groups = [stage for stage, group in enumerate(nested) for _ in group]
-        most_again = None if isinstance(recompute, str) else float(recompute)
-        if most_again is not None and not most_again >= 0:
-            raise TraceValueError(f"a pipeline with recompute={recompute!r}; as a number it is 0 or more")
+        if isinstance(recompute, str):
+            most_again = None
+        elif isinstance(recompute, int | float | np.number) and recompute >= 0:
+            most_again = float(recompute)
+        else:
+            raise TraceValueError(
+                f"a pipeline with recompute={recompute!r}; it is one of {', '.join(RECOMPUTE)}, or a number from 0 on"
+            )
         words = {
             "schedule": schedule,
             "reduction": reduction,
@@ -82,21 +87,30 @@ class pipeline:
             raise TraceValueError(
                 f"a pipeline of {len(nested)} stages; it takes two at least, of a function or more each"
             )
+        if devices is not None and not isinstance(devices, Iterable):
+            raise TraceTypeError(f"a pipeline with devices={devices!r}; it is a list of numbers of IPUs")
         places = _checked_devices(range(len(functions)) if devices is None else devices)
         if len(places) != len(functions):
             raise TraceValueError(f"each stage has an IPU: {len(places)} devices for {len(functions)} stages")
+        if schedule == "interleaved" and len({*places}) < len(places):
+            raise TraceValueError(
+                f"an interleaved pipeline has an IPU for each stage, got devices={places}; schedule='grouped' or "
+                "'sequential' takes these"
+            )
         for (name, word), known in zip(words.items(), (SCHEDULES, REDUCTIONS, RECOMPUTE), strict=True):
-            if word not in known:
+            if not isinstance(word, str) or word not in known:
                 raise TraceValueError(f"a pipeline with {name}={word!r}; it is one of {', '.join(known)}")
-        waiting = ("stored",) if offload is True else tuple(offload or ())
-        if not {*waiting} <= {*OFFLOADED}:
+        waiting = ["stored"] if offload is True else [] if offload is None or offload is False else offload
+        if not isinstance(waiting, list | tuple) or any(each not in OFFLOADED for each in waiting):
             raise TraceValueError(f"a pipeline with offload={offload!r}; it is a list of {', '.join(OFFLOADED)}")
         kind = None if accumulate is None else supported_dtype(accumulate)
         if kind is not None and not is_made_of_floats(kind):
             raise TraceTypeError(f"a pipeline with accumulate={kind}; gradients are added up in a float type")
         count = None if count is None else _whole(count, "count")
         serialized = _whole(serialized, "serialized")
-        self._options = Options(functions, groups, places, words, count, waiting, results, kind, serialized, most_again)
+        self._options = Options(
+            functions, groups, places, words, count, tuple(waiting), results, kind, serialized, most_again
+        )
         if serialized != 1 and (schedule != "sequential" or count is None or serialized < 1 or count % serialized):
             raise TraceValueError(
                 f"a pipeline with serialized={serialized}, schedule={schedule!r} and count={count}; it takes the "

@@ -9,9 +9,10 @@ import numpy as np
 from ipu_mlir.dialects.analysis.pipelines import MOST_AGAIN, RESULTS, Schedule
 from ipu_mlir.dialects.ipu import PipelineOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats
-from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.bodies import Tree, call, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import current_trace
@@ -71,7 +72,8 @@ class Run:
                     raise TraceValueError(f"{path} is given to a pipeline without a count; let its stages dequeue")
                 if spec_of_leaf(leaf).shape[:1] != (options.count,):
                     raise TraceValueError(
-                        f"{path} is {spec_of_leaf(leaf)}; its first axis is that of {options.count} micro-batches"
+                        f"{path} is {spec_of_leaf(leaf)}; its first axis is that of {options.count} micro-batches: "
+                        f"reshape a batch, whose rows are a multiple of {options.count}, to ({options.count}, -1, ...)"
                     )
         self._names: list[str] = []
         self._result, self._specs = Tree(Branch(tuple, (), ()), ()), []
@@ -138,7 +140,7 @@ class Run:
                 arguments.append(before.nested([next(each) for _ in given]))
             if data is not None:
                 arguments.append(data.nested([next(each) for _ in rows]))
-            results.append(tree(function(*arguments), f"the result of stage {stage}"))
+            results.append(tree(call(f"stage {stage}", function, *arguments), f"the result of stage {stage}"))
             return results[0].leaves
 
         made = private_function(self._trace, name, [*own, *given, *rows], give)
@@ -152,11 +154,11 @@ class Run:
     def _words_of_results(self) -> list[str]:
         """For each tensor that the last stage returns, the part of it that is given."""
         words = self._options.results
-        listed = [words] * len(self._specs) if isinstance(words, str) else list(words)
-        if len(listed) != len(self._specs) or not {*listed} <= {*RESULTS}:
+        listed: list[Any] = [*words] if isinstance(words, list | tuple) else [words] * len(self._specs)
+        if len(listed) != len(self._specs) or any(each not in RESULTS for each in listed):
             raise TraceValueError(
-                f"a pipeline with results={words!r}, whose last stage returns {len(self._specs)} tensors; it is one of "
-                f"{', '.join(RESULTS)}, or a list with one for each tensor"
+                f"a pipeline with results={words!r}, whose last stage returns {counted(len(self._specs), 'tensor')}; "
+                f"it is one of {', '.join(RESULTS)}, or a list with one for each tensor"
             )
         if self._options.count is None and "all" in listed:
             raise TraceValueError(

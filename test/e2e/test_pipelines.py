@@ -199,6 +199,14 @@ def test_code_does_not_grow_with_micro_batches_nor_with_replicas():
         (lambda: ipu.pipeline([first, last], 4, "sequential", serialized=2.0), "serialized=2.0; it is a whole number"),
         (lambda: ipu.pipeline([first, last], 4, devices=[0, 1.0]), "devices=1.0; it is a whole number"),
         (lambda: ipu.pipeline([first, last], 4, devices=[0, -1]), r"devices=\[0, -1\]; IPUs are counted from 0"),
+        (
+            lambda: ipu.pipeline([first, last], 4, "interleaved", devices=[0, 0]),
+            r"an IPU for each stage, got devices=\[0, 0\]; schedule='grouped'",
+        ),
+        (lambda: ipu.pipeline([first, last], 4, devices=0), "devices=0; it is a list of numbers of IPUs"),
+        (lambda: ipu.pipeline([first, last], 4, offload=3), "offload=3; it is a list of stored, gradients, parameters"),
+        (lambda: ipu.pipeline([first, last], 4, recompute=None), "recompute=None; it is one of none, .* or a number"),
+        (lambda: ipu.pipeline([first, last], 4, reduction=np.ones(2)), "reduction=array.*; it is one of sum, mean"),
         (lambda: ipu.pipeline([first, last], 4, accumulate="f99"), "'f99' names no element type"),
         (lambda: ipu.pipeline([first, last], 4, accumulate=np.int32), "accumulate=int32; gradients .* in a float type"),
         (lambda: ipu.pipeline([first, last], 4, loss=3), "loss=3; it is a function of what the last stage returns"),
@@ -215,7 +223,8 @@ def test_what_is_no_pipeline_is_said(make, message):
         (6, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "takes a multiple of 4: 4 or 8"),
         (-1, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "has -1 micro-batches; .* takes a multiple of 4: 4$"),
         (4, lambda pipe, p, x: pipe.value_and_grad(p[:1], [x, x]), "got lists of 1 and 2"),
-        (4, lambda pipe, p, x: pipe.value_and_grad(p, [x[:3], x]), "its first axis is that of 4 micro-batches"),
+        (4, lambda pipe, p, x: pipe.value_and_grad(p, [x[:3], x]), "of 4 micro-batches: reshape a batch, whose .* to"),
+        (4, lambda pipe, p, x: pipe.value_and_grad(p, [x]), "stage 1 calls last with 2 arguments: missing .* 'y'"),
     ],
 )
 def test_what_cannot_run_is_said(count, use, message):
