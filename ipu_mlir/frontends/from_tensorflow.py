@@ -1,6 +1,5 @@
 """TensorFlow: functions of tensors, and models of Keras on TensorFlow, whose variables are constants of the program."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ import tensorflow as tf
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
+from ipu_mlir.frontends.of_tensorflow.texts import as_mlir_reads, refuse_arrays_that_grow, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
-
-_PACKED = re.compile(r'dense<"0x([0-9A-F]+)"> : tensor<((?:\d+x)+)i1>')
 
 _COMPOSITES = (tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
 """What stands for several tensors."""
@@ -128,12 +126,16 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
 def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name: str) -> Imported:
     """A function on flat tensors, for ``specs``, whose sizes are known."""
+    graph: Any = None
     try:
         with absent_ops_replaced():
             concrete = compiled.get_concrete_function(*specs)
+            graph = concrete.graph
+            refuse_arrays_that_grow(graph, name, graph)
             text = compiled.experimental_get_compiler_ir(*specs)(stage="stablehlo")
     except (TypeError, ValueError, tf.errors.OpError) as error:
-        raise CompileError(f"TensorFlow cannot compile {name}: {error}") from error
+        said = error if graph is None else why(error, graph)
+        raise CompileError(f"TensorFlow cannot compile {name}: {said}") from error
     if _ALIAS.search(text.partition("func.func")[0]):
         raise CompileError(
             f"{name} changes variables, which a program here cannot; return their new values, and assign them"
@@ -141,14 +143,7 @@ def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name:
     variables = {id(each.handle): each for each in concrete.graph.variables}
     captured = tuple(variables.get(id(outside), outside) for outside, _ in concrete.graph.captures)
     results = tf.nest.map_structure(_spec, concrete.structured_outputs)
-    return Imported(_PACKED.sub(_with_bytes, text), TensorFlowCall(structure, results, captured))
-
-
-def _with_bytes(found: re.Match[str]) -> str:
-    """The bools of a constant as a byte each, as MLIR reads them: the one in TensorFlow writes eight to a byte."""
-    count = math.prod(int(size) for size in found[2].split("x")[:-1])
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(found[1]), np.uint8), bitorder="little")
-    return f'dense<"0x{bits[:count].tobytes().hex()}"> : tensor<{found[2]}i1>'
+    return Imported(as_mlir_reads(text, graph), TensorFlowCall(structure, results, captured))
 
 
 def _spec(leaf: Any) -> Any:

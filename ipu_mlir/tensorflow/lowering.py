@@ -4,13 +4,11 @@ import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
-from tensorflow.python.framework.tensor_util import constant_value
 
 from ipu_mlir.compilation.entry import entry_of
 from ipu_mlir.compilation.sources import read_module
@@ -22,37 +20,18 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
+from ipu_mlir.frontends.of_tensorflow.texts import OUTSIDE, as_mlir_reads, refuse_arrays_that_grow, why
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tensorflow.custom_calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
-from ipu_mlir.tensorflow.source_lines import line_of, ops_of, with_user_lines
 from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing, variable_of
 from ipu_mlir.tracing.graph import dense_attribute
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
 
-
-_UNSUPPORTED = re.compile(r"unsupported operations.*?: (\w+) \(No registered.*?\{\{node ([^}]+)\}\}", re.DOTALL)
-"""The first op that XLA does not have, and its name."""
-_NODE = re.compile(r"\{\{node ([^}]+)\}\}|node `(?:PartitionedCall/)?([^`]+)` with op")
-"""The name of an op in other messages of XLA."""
-_IN_SCOPE = "ipu.scopes.outside_compilation_scope()"
-_WAYS = (
-    (
-        re.compile("Dataset|Iterator"),
-        "make iter(dataset) before, and take elements by next(iterator) in a loop of tf.range",
-    ),
-    (re.compile("^Print|^StringFormat"), f"print by ipu.internal_ops.print_tensor, or in {_IN_SCOPE}"),
-    (re.compile("String|Regex|Table"), "make numbers of text before, as in dataset.map"),
-    (re.compile(""), f"let the host do it in {_IN_SCOPE}"),
-)
-"""By words in the name of an op, what to do instead of it."""
-
-_TRUTHS = re.compile(r'dense<"0x(\w+)"> : tensor<((?:\d+x)+)i1>')
-"""Many constants of i1, a bit each from the lowest one: TensorFlow's version of MLIR writes them so."""
 _SHARD = re.compile(r"ipu\.shard\.(\d+)")
 _ADDED = re.compile(r"\\22pipeline\\22: \\22([^\\]+)\\22")
 """The name of an ``Addition`` in the attributes of a custom call."""
@@ -182,14 +161,14 @@ def text_of(
                     f"TensorFlow cannot compile {name}, which uses a table or another resource of the host; "
                     "look it up before, as in dataset.map"
                 )
-        _refuse_arrays_that_grow(concrete.graph, name, written_in or concrete.graph)
+        refuse_arrays_that_grow(concrete.graph, name, written_in or concrete.graph)
         try:
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
         except (ValueError, tf.errors.OpError) as error:
             raise CompileError(
-                f"TensorFlow cannot compile {name}: {_why(error, written_in or concrete.graph)}"
+                f"TensorFlow cannot compile {name}: {why(error, written_in or concrete.graph, OUTSIDE)}"
             ) from error
-    text = _TRUTHS.sub(_in_bytes, with_user_lines(text, written_in or concrete.graph))
+    text = as_mlir_reads(text, written_in or concrete.graph)
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
     tokens = {place for place, each in captured.items() if is_token(known.get(id(each)))}
@@ -201,56 +180,6 @@ def text_of(
     updates = {number: place for number, place in aliases.items() if number >= count}
     constants.update(dict.fromkeys(tokens, np.int32(0)))
     return Text(text, len(specs), variables, constants, updates, tf.nest.map_structure(_spec, outputs))
-
-
-def _refuse_arrays_that_grow(graph: FuncGraph, name: str, written_in: Any) -> None:
-    """Refuse arrays that are made without an element and grow, of which XLA drops all that is written.
-
-    Raises:
-        CompileError: there is one.
-    """
-    ops = [op for _, op in ops_of(graph)]
-    empty = next((op for op in ops if op.type == "TensorListReserve" and constant_value(op.inputs[1]) == 0), None)
-    writes = (op for op in ops if op.type == "TensorListSetItem")
-    if empty is not None and any(op.get_attr("resize_if_index_out_of_bounds") for op in writes):
-        line = line_of(empty.name, written_in)
-        raise CompileError(
-            f"TensorFlow cannot compile {name}: a TensorArray of 0 elements grows{f' ({line})' if line else ''}, and "
-            "those of programs have a fixed size; give it its size"
-        )
-
-
-def _in_bytes(constant: re.Match[str]) -> str:
-    """Constants of i1 as our version of MLIR reads them, a byte each."""
-    digits, sizes = constant.groups()
-    number = prod(map(int, sizes.split("x")[:-1]))
-    if len(digits) == 2 * number:
-        return constant[0]
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(digits), np.uint8), count=number, bitorder="little")
-    return f'dense<"0x{bits.tobytes().hex()}"> : tensor<{sizes}i1>'
-
-
-def _why(error: Exception, graph: Any) -> str:
-    """What is wrong, on one line where it is an op that XLA does not have."""
-    text = str(error)
-    if "requires a fixed tensor list size" in text:
-        return (
-            "a gradient goes through a loop, or a TensorArray through one, and nobody knows its rounds at most; give "
-            "the loop maximum_iterations, or a number of iterations that is no result of the program"
-        )
-    found = _UNSUPPORTED.search(text)
-    if found is None:
-        lines = (line_of(one or other, graph) for one, other in _NODE.findall(text))
-        line = next((line for line in lines if line is not None), None)
-        said = re.split(r"\n\n|\n\t", text.removeprefix("Failed getting HLO text: '"))[0].strip().removesuffix("'")
-        return said if line is None else f"{said.removesuffix('.')} ({line})"
-    kind, node = found.groups()
-    line = line_of(node, graph)
-    where = "" if line is None else f" ({line})"
-    if kind == "_Retval":
-        return "it gives text or another value of the host, and programs give numbers"
-    way = next(way for words, way in _WAYS if words.search(kind))
-    return f"programs have no op {kind!r}{where}; {way}"
 
 
 def _spec(leaf: Any) -> Any:

@@ -10,9 +10,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import tensor_util
-from tensorflow.python.ops import gen_image_ops, gen_math_ops
+from tensorflow.python.ops import (
+    gen_image_ops,
+    gen_linalg_ops,
+    gen_math_ops,
+    gen_nn_ops,
+    gen_sparse_ops,
+    gen_special_math_ops,
+)
 
-from ipu_mlir.frontends.of_tensorflow import linear_algebra, resizing
+from ipu_mlir.frontends.of_tensorflow import linear_algebra, resizing, windows
 
 _HERE = threading.local()
 
@@ -32,27 +39,52 @@ def absent_ops_replaced() -> Iterator[None]:
 @functools.cache
 def _take_over() -> None:
     for module, name, own, is_for in _REPLACED:
-        setattr(module, name, _in_programs(getattr(module, name), own, is_for))
+        theirs = getattr(module, name)
+        in_programs = functools.partial(_in_programs, own, is_for, inspect.signature(theirs))
+        if (asked := getattr(module, f"_dispatcher_for_{name}", None)) is not None:
+            setattr(module, f"_dispatcher_for_{name}", _answering(asked, in_programs))
+        else:
+            setattr(module, name, _replacing(theirs, in_programs))
 
 
-def _in_programs(
-    theirs: Callable[..., Any], own: Callable[..., Any], is_for: Callable[[dict[str, Any]], bool]
-) -> Callable[..., Any]:
-    signature = inspect.signature(theirs)
+def _answering(asked: Callable[..., Any], in_programs: Callable[..., Any]) -> Callable[..., Any]:
+    """What an op asks first, under whatever name it is called, for other implementations of itself."""
+
+    def answer(args: Any, kwargs: Any) -> Any:
+        found = in_programs(args, kwargs or {})
+        return asked(args, kwargs) if found is NotImplemented else found
+
+    return answer
+
+
+def _replacing(theirs: Callable[..., Any], in_programs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function in the place of one that does not ask."""
 
     @functools.wraps(theirs)
     def op(*args: Any, **kwargs: Any) -> Any:
-        if not getattr(_HERE, "depth", 0) or tf.executing_eagerly():
-            return theirs(*args, **kwargs)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        if not is_for(given):
-            return theirs(*args, **kwargs)
-        given.pop("name")
-        return own(**given)
+        found = in_programs(args, kwargs)
+        return theirs(*args, **kwargs) if found is NotImplemented else found
 
     return op
+
+
+def _in_programs(
+    own: Callable[..., Any],
+    is_for: Callable[[dict[str, Any]], bool],
+    signature: inspect.Signature,
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    """What ``own`` gives where a program is traced, and it is for such arguments; else NotImplemented."""
+    if not getattr(_HERE, "depth", 0) or tf.executing_eagerly():
+        return NotImplemented
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    if not is_for(given):
+        return NotImplemented
+    given.pop("name")
+    return own(**given)
 
 
 def _has_known_length(given: dict[str, Any]) -> bool:
@@ -217,6 +249,22 @@ def _turned(image: Any, k: Any) -> Any:
     return tf.identity(image)
 
 
+def _counted_in_bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> Any:
+    """How many values are in each of equal parts of a range; those outside are in the first or the last."""
+    low, high = tf.unstack(tf.cast(value_range, values.dtype))
+    place = tf.cast(nbins, values.dtype) * ((tf.reshape(values, [-1]) - low) / (high - low))
+    place = tf.cast(tf.clip_by_value(tf.floor(place), 0, tf.cast(nbins - 1, values.dtype)), tf.int32)
+    return tf.reduce_sum(tf.one_hot(place, _known(nbins), dtype=dtype), 0)
+
+
+def _sparse_product(a_indices: Any, a_values: Any, a_shape: Any, b: Any, adjoint_a: bool, adjoint_b: bool) -> Any:
+    b = tf.linalg.adjoint(b) if adjoint_b else tf.reshape(b, tf.shape(b))  # whose gradient has all rows
+    a_values = tf.math.conj(a_values) if adjoint_a else tf.convert_to_tensor(a_values)
+    to, source = (1, 0) if adjoint_a else (0, 1)
+    rows = a_values[:, None] * tf.gather(b, a_indices[:, source])
+    return tf.math.unsorted_segment_sum(rows, a_indices[:, to], int(_known(a_shape)[to]))
+
+
 def _euclidean_norm(input: Any, axis: Any, keep_dims: bool) -> Any:
     return tf.sqrt(tf.reduce_sum(tf.math.conj(input) * input, axis, keep_dims))
 
@@ -246,7 +294,7 @@ def _is_known_crop(given: dict[str, Any]) -> bool:
 
 _SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = tuple(
     (
-        tf.math,
+        gen_math_ops,
         f"segment_{name}",
         _of_segments(getattr(tf.math, f"unsorted_segment_{name}"), extreme),
         _has_known_numbers,
@@ -254,7 +302,7 @@ _SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     for name, extreme in {"sum": False, "mean": False, "prod": False, "min": True, "max": True}.items()
 )
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = (
-    (tf.raw_ops, "ImageProjectiveTransformV3", _projective_transform, lambda given: True),
+    (gen_image_ops, "image_projective_transform_v3", _projective_transform, lambda given: True),
     (tf.math, "bincount", _bincount, _has_known_length),
     (tf.image, "rot90", _turned, lambda given: _known(given["k"]) is not None),
     (gen_math_ops, "euclidean_norm", _euclidean_norm, lambda given: _known(given["axis"]) is not None),
@@ -262,9 +310,20 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     (gen_image_ops, "resize_bicubic", resizing.bicubic, resizing.is_of_known_size),
     (gen_image_ops, "resize_area", resizing.area, resizing.is_of_known_size),
     (gen_image_ops, "scale_and_translate", resizing.scaled_and_translated, resizing.is_of_known_size),
-    (tf.linalg, "det", linear_algebra.determinant, linear_algebra.is_real),
+    (gen_linalg_ops, "matrix_determinant", linear_algebra.determinant, linear_algebra.is_real),
     (tf.linalg, "slogdet", linear_algebra.sign_and_logarithm, linear_algebra.is_real),
-    (tf.linalg, "lu", linear_algebra.factors, linear_algebra.is_real),
+    (gen_linalg_ops, "lu", linear_algebra.factors, linear_algebra.is_real),
+    (gen_math_ops, "_histogram_fixed_width", _counted_in_bins, lambda given: _known(given["nbins"]) is not None),
+    (
+        gen_sparse_ops,
+        "sparse_tensor_dense_mat_mul",
+        _sparse_product,
+        lambda given: _known(given["a_shape"]) is not None,
+    ),
+    (gen_special_math_ops, "bessel_i0", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i0e(x), lambda given: True),
+    (gen_special_math_ops, "bessel_i1", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i1e(x), lambda given: True),
+    (gen_nn_ops, "dilation2d", windows.dilation, windows.is_of_known_size),
+    (gen_nn_ops, "max_pool_with_argmax", windows.pooled_with_places, windows.is_of_known_size),
     *_SEGMENTS,
 )
 """By the module and the name that callers have: the replacement, and whether it can be one."""

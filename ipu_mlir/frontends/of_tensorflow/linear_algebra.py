@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+from tensorflow.python.ops import gen_linalg_ops
 
 
 def is_real(given: dict[str, Any]) -> bool:
@@ -33,7 +34,7 @@ def sign_and_logarithm(input: Any) -> Any:
         found = _codelet("slogdet", x, [(x.shape[:-2], x.dtype)] * 2)
         return tuple(found), lambda _, upstream: upstream[..., None, None] * tf.linalg.inv(x, adjoint=True)
 
-    return computed(input)
+    return gen_linalg_ops._LogMatrixDeterminantOutput(*computed(input))
 
 
 def factors(input: Any, output_idx_type: Any) -> Any:
@@ -41,7 +42,7 @@ def factors(input: Any, output_idx_type: Any) -> Any:
     *stack, rows, _ = input.shape
     shapes = [(input.shape, input.dtype), ([*stack, rows], tf.int32), ([*stack, rows], tf.int32)]
     lower_upper, _, order = _codelet("lu", input, shapes)
-    return lower_upper, tf.cast(order, output_idx_type)
+    return gen_linalg_ops._LuOutput(lower_upper, tf.cast(order, output_idx_type))
 
 
 def _codelet(name: str, x: Any, results: Sequence[tuple[Any, Any]]) -> list[Any]:

@@ -12,6 +12,8 @@ keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
 TARGET = ipu.Target(tiles_per_ipu=16)
+DETERMINANT = tf.linalg.det
+"""As ``from tensorflow.linalg import det`` has it, before any program is traced."""
 
 
 def check(source, *args, atol: float = 1e-5) -> None:
@@ -89,6 +91,63 @@ def test_a_function_that_changes_a_variable_is_refused():
 def test_what_xla_cannot_compile_is_said_with_its_line():
     with pytest.raises(ipu.CompileError, match="AsString"):
         ipu.compile(tf.function(tf.strings.as_string), args=[tf.ones(3)], target=TARGET)
+
+
+def test_an_op_that_xla_lacks_is_named_with_the_line_and_a_way_out():
+    def printed(x):
+        tf.print(x)
+        return x
+
+    with pytest.raises(ipu.CompileError, match=r"no op 'StringFormat' \(\S*test_tensorflow.py:\d+\); return what"):
+        ipu.compile(tf.function(printed), args=[tf.ones(3)], target=TARGET)
+
+
+def test_an_array_that_grows_is_refused_as_xla_drops_what_is_written():
+    def grown(x):
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for place in tf.range(3):
+            array = array.write(place, x[place])
+        return array.stack()
+
+    with pytest.raises(ipu.CompileError, match=r"a TensorArray of 0 elements grows \(\S*test_tensorflow.py:\d+\)"):
+        ipu.compile(tf.function(grown), args=[tf.ones(3)], target=TARGET)
+
+
+def test_ops_that_xla_lacks_are_replaced_under_any_name():
+    matrix = tf.constant([[2.0, 1.0], [0.5, 3.0]])
+    sparse = tf.sparse.from_dense([[1.0, 0.0], [0.0, 3.0]])
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = DETERMINANT(x) + tf.reduce_sum(tf.sparse.sparse_dense_matmul(sparse, x, adjoint_a=True) ** 2)
+        counts = tf.histogram_fixed_width(x, [0.0, 3.0], 3)
+        return y, tape.gradient(y, x), counts, tf.math.bessel_i0(x), tf.raw_ops.MatrixDeterminant(input=x)
+
+    check(f, matrix)
+
+
+def test_maxima_of_windows_that_xla_lacks():
+    image = tf.random.stateless_normal((1, 5, 4, 2), [1, 2])
+    added = tf.random.stateless_normal((2, 3, 2), [3, 4])
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            largest, place = tf.nn.max_pool_with_argmax(x, (2, 3), (2, 1), "SAME", include_batch_in_index=True)
+            dilated = tf.nn.dilation2d(x, added, [1, 2, 1, 1], "VALID", "NHWC", [1, 1, 2, 1])
+            y = tf.reduce_sum(largest**2) + tf.reduce_sum(dilated**2)
+        return (
+            largest,
+            place,
+            dilated,
+            tape.gradient(y, x),
+            tf.nn.erosion2d(x, added, [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]),
+        )
+
+    check(f, image)
 
 
 def test_sparse_rows_are_results():

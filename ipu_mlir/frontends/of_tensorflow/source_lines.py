@@ -12,9 +12,7 @@ import tensorflow as tf
 _NAME = re.compile(r'^(#loc\d+) = loc\("([^"]+)"\)$', re.MULTILINE)
 _FUSED = re.compile(r"^(#loc\d+) = loc\(fused\[(#loc\d+), #loc\d+\]\)$", re.MULTILINE)
 _BODIES = ("f", "body", "cond", "then_branch", "else_branch")
-_THEIRS = tuple(
-    str(Path(str(file)).parent) for file in (tf.__file__, keras.__file__, sys.modules[__package__ or ""].__file__)
-)
+_THEIRS = tuple(str(Path(str(each.__file__)).parent) for each in (tf, keras, sys.modules["ipu_mlir"]))
 """Folders whose lines nobody wants to see; in that of TensorFlow is all of it."""
 
 

@@ -1,0 +1,100 @@
+"""Programs as TensorFlow writes them in StableHLO, and what it says of those that it cannot write."""
+
+import re
+from math import prod
+from typing import Any
+
+import numpy as np
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.tensor_util import constant_value
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.frontends.of_tensorflow.source_lines import line_of, ops_of, with_user_lines
+
+_TRUTHS = re.compile(r'dense<"0x(\w+)"> : tensor<((?:\d+x)+)i1>')
+"""Many constants of i1, a bit each from the lowest one: TensorFlow's version of MLIR writes them so."""
+_UNSUPPORTED = re.compile(r"unsupported operations.*?: (\w+) \(No registered.*?\{\{node ([^}]+)\}\}", re.DOTALL)
+"""The first op that XLA does not have, and its name."""
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}|node `(?:PartitionedCall/)?([^`]+)` with op")
+"""The name of an op in other messages of XLA."""
+OUTSIDE = "ipu.scopes.outside_compilation_scope()"
+"""Where programs of the guide let the host compute."""
+_WAYS = (
+    (
+        re.compile("Dataset|Iterator"),
+        "make iter(dataset) before, and take elements by next(iterator) in a loop of tf.range",
+        "give elements of it as arguments",
+    ),
+    (
+        re.compile("^Print|^StringFormat"),
+        f"print by ipu.internal_ops.print_tensor, or in {OUTSIDE}",
+        "return what it is to print",
+    ),
+    (re.compile("String|Regex|Table"), *["make numbers of text before, as in dataset.map"] * 2),
+    (re.compile("Ragged|Sparse"), *["compute with dense tensors, and a mask of what counts"] * 2),
+    (
+        re.compile(""),
+        f"let the host do it in {OUTSIDE}",
+        "write it in other ops, or compute it outside of the function",
+    ),
+)
+"""By words in the name of an op, what to do instead of it: in programs of the guide, and in functions alone."""
+
+
+def as_mlir_reads(text: str, graph: Any) -> str:
+    """What TensorFlow writes of ``graph``, with the lines of the user, and constants of i1 as a byte each."""
+    return _TRUTHS.sub(_in_bytes, with_user_lines(text, graph))
+
+
+def _in_bytes(constant: re.Match[str]) -> str:
+    digits, sizes = constant.groups()
+    number = prod(map(int, sizes.split("x")[:-1]))
+    if len(digits) == 2 * number:
+        return constant[0]
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(digits), np.uint8), count=number, bitorder="little")
+    return f'dense<"0x{bits.tobytes().hex()}"> : tensor<{sizes}i1>'
+
+
+def refuse_arrays_that_grow(graph: FuncGraph, name: str, written_in: Any) -> None:
+    """Refuse arrays that are made without an element and grow, of which XLA drops all that is written.
+
+    Raises:
+        CompileError: there is one.
+    """
+    ops = [op for _, op in ops_of(graph)]
+    empty = next((op for op in ops if op.type == "TensorListReserve" and constant_value(op.inputs[1]) == 0), None)
+    writes = (op for op in ops if op.type == "TensorListSetItem")
+    if empty is not None and any(op.get_attr("resize_if_index_out_of_bounds") for op in writes):
+        line = line_of(empty.name, written_in)
+        raise CompileError(
+            f"TensorFlow cannot compile {name}: a TensorArray of 0 elements grows{f' ({line})' if line else ''}, and "
+            "those of programs have a fixed size; give it its size"
+        )
+
+
+def why(error: Exception, graph: Any, outside: str = "") -> str:
+    """What is wrong, on one line where it is an op that XLA does not have.
+
+    Args:
+        graph: has the lines of the user.
+        outside: where the host can compute, if it can.
+    """
+    text = str(error)
+    if "requires a fixed tensor list size" in text:
+        return (
+            "a gradient goes through a loop, or a TensorArray through one, and nobody knows its rounds at most; give "
+            "the loop maximum_iterations, or a number of iterations that is no result of the program"
+        )
+    found = _UNSUPPORTED.search(text)
+    if found is None:
+        lines = (line_of(one or other, graph) for one, other in _NODE.findall(text))
+        line = next((line for line in lines if line is not None), None)
+        said = re.split(r"\n\n|\n\t", text.removeprefix("Failed getting HLO text: '"))[0].strip().removesuffix("'")
+        return said if line is None else f"{said.removesuffix('.')} ({line})"
+    kind, node = found.groups()
+    line = line_of(node, graph)
+    where = "" if line is None else f" ({line})"
+    if kind == "_Retval":
+        return "it gives text or another value of the host, and programs give numbers"
+    way = next(there if outside else alone for words, there, alone in _WAYS if words.search(kind))
+    return f"programs have no op {kind!r}{where}; {way}"
