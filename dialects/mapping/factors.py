@@ -124,7 +124,7 @@ class Family:
         return chosen.starts[index], chosen.counts[index]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def family_of(loops: tuple[MappingLoop, ...], offset: int, first_tile: int) -> Family:
     """The parts of the mapping with these loops, which are in normal form (``normalize``)."""
     refuse_too_large(loops, abs(offset) + abs(first_tile) + _reach(list(loops)))

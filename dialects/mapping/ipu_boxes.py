@@ -5,6 +5,7 @@ row-major order is a first row in part, whole rows, a last row in part). A box h
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Boxes(Family):
         return sizes
 
 
+@lru_cache(maxsize=1024)
 def boxes_on_ipus(family: Family, tiles_per_ipu: int) -> Boxes:
     """The elements on the tiles of each IPU, as boxes; those of one IPU may overlap where parts of the family do."""
     classes = np.repeat(np.arange(family.num_parts // len(family.repeats)), len(family.repeats))

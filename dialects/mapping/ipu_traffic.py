@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping.enumeration import elements_of
+from ipu_mlir.dialects.mapping.enumeration import elements_of, lowest_holder
 from ipu_mlir.dialects.mapping.factors import Family
 from ipu_mlir.dialects.mapping.ipu_boxes import Boxes, boxes_on_ipus
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
@@ -54,10 +54,18 @@ def traffic_between_groups(
 
     None where that is known only by looking at every element, and there are many.
     """
-    found = _without_elements(source, source_view, dest, dest_view, groups, group_tiles)
-    if found is None and groups * max(source.elements, dest.elements) <= _MOST_LOOKED_AT:
-        found = _by_element(source, source_view, dest, dest_view, groups, group_tiles)
+    found = traffic_if_fast(source, source_view, dest, dest_view, groups, group_tiles)
     return None if found is None else found.between
+
+
+def traffic_if_fast(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
+) -> IpuTraffic | None:
+    """``ipu_traffic``; None where that is known only by looking at every element, and there are many."""
+    found = _without_elements(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
+    if found is None and ipus * max(source.elements, dest.elements) <= _MOST_LOOKED_AT:
+        found = _by_element(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
+    return found
 
 
 def crossing_traffic(
@@ -132,19 +140,25 @@ def _by_element(
     source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
 ) -> IpuTraffic:
     """The traffic, by looking at every element."""
-    give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
-    shown_from, shown_to = source_view.elements(), dest_view.elements()
-    held = np.stack([_held_on(give, ipu, tiles_per_ipu, source.elements)[shown_from] for ipu in range(ipus)])
-    asked = np.zeros(ipus, dtype=np.int64)
-    found = np.zeros((ipus, ipus), dtype=np.int64)
+    held = _holders(source, source_view.elements(), ipus, tiles_per_ipu)
+    needed = _holders(dest, dest_view.elements(), ipus, tiles_per_ipu)
+    found = np.stack([np.count_nonzero(held & each, axis=1) for each in needed], axis=1)
+    return _shared_out(np.count_nonzero(needed, axis=1), found)
+
+
+def _holders(mapping: Mapping, shown: IntArray, ipus: int, tiles_per_ipu: int) -> BoolArray:
+    """True for each IPU and each of the elements ``shown`` that a tile of it holds, shape ``(ipus, shown)``."""
+    family = family_with_distinct_tiles(mapping)
+    copies = len(family.repeats)
+    on_ipu = family.tiles // tiles_per_ipu
+    if copies == 1 and all(factor.disjoint for factor in family.factors):
+        part = lowest_holder(family, shown)
+        return np.where(part >= 0, on_ipu[part], -1) == np.arange(ipus)[:, None]
+    found = np.zeros((ipus, len(shown)), dtype=np.bool_)
+    held = np.zeros(mapping.elements, dtype=np.bool_)
     for ipu in range(ipus):
-        needed = _held_on(take, ipu, tiles_per_ipu, dest.elements)[shown_to]
-        asked[ipu], found[:, ipu] = np.count_nonzero(needed), np.count_nonzero(held & needed, axis=1)
-    return _shared_out(asked, found)
-
-
-def _held_on(family: Family, ipu: int, tiles_per_ipu: int, elements: int) -> BoolArray:
-    """True for each element that a tile of the IPU holds."""
-    held = np.zeros(elements, dtype=np.bool_)
-    held[elements_of(family, np.flatnonzero(family.tiles // tiles_per_ipu == ipu))[1]] = True
-    return held
+        held[:] = False
+        classes = np.unique(np.flatnonzero(on_ipu == ipu) // copies)
+        held[elements_of(family, classes * copies)[1]] = True
+        found[ipu] = held[shown]
+    return found

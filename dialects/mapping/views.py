@@ -1,6 +1,7 @@
 """Views: which elements of an allocation a memref shows, and what of a mapping is seen through it."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -64,6 +65,7 @@ class _Dim:
     weight: int
 
 
+@lru_cache(maxsize=1024)
 def seen_through(family: Family, view: View) -> Family | None:
     """The parts of ``family`` with the positions of ``view`` whose elements they hold; None if they are no product.
 

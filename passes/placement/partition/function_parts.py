@@ -58,6 +58,18 @@ class Boundary:
     cycles: int = 0
 
 
+class TooSlow(Exception):
+    """What was only tried takes more cycles than something that is known.
+
+    Attributes:
+        cycles: that it takes at least.
+    """
+
+    def __init__(self, cycles: int) -> None:
+        super().__init__(cycles)
+        self.cycles = cycles
+
+
 class _Decided(NamedTuple):
     """How an op is cut, and what that was decided by."""
 
@@ -79,6 +91,7 @@ class FunctionPartition:
         refuse: Refusals,
         called: dict[str, Boundary],
         most_ipus: int | None = None,
+        limit: int | None = None,
     ) -> None:
         self.function = function
         self._ipus = _numbers_of_ipus(function, most_ipus, target)
@@ -90,6 +103,7 @@ class FunctionPartition:
         self.first_tiles = FirstTiles(planner, target, self.homes.known)
         self._times = 1
         self._cycles = 0
+        self._limit = limit
 
     def run(self) -> Boundary:
         """Decide, and write it into the function; the functions that it calls are decided before."""
@@ -152,7 +166,7 @@ class FunctionPartition:
             )
             return
         boundary = self.called[name]
-        self._cycles += self._times * boundary.cycles
+        self._add(boundary.cycles)
         for operand, home in zip(op.operands, boundary.arguments, strict=True):
             if home is not None:
                 self.homes.settle(operand, home)
@@ -195,7 +209,12 @@ class FunctionPartition:
 
     def _count(self, operation: Operation, parts: Parts | InSteps) -> None:
         cycles = parts.cycles if isinstance(parts, InSteps) else cycles_of(operation, parts, self.target)
+        self._add(cycles)
+
+    def _add(self, cycles: int) -> None:
         self._cycles += self._times * cycles
+        if self._limit is not None and self._cycles > self._limit:
+            raise TooSlow(self._cycles)
 
     def _decided(self, op: ir.Operation, is_step: bool = False) -> _Decided | None:
         """What is decided for ``op``; None where its parts are refused."""

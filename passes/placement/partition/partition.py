@@ -13,7 +13,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition
+from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition, TooSlow
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
 from ipu_mlir.passes.placement.planner.balanced import Balanced
@@ -92,24 +92,38 @@ class Partition(Pass):
         best = 1
         for count in numbers_of_ipus(1, target.ipus):
             refuse = _Unsaid()
-            cycles = self._cut(module.clone(), replace(planner, listener=None), target, count, refuse)
-            found[count] = bool(refuse.diagnostics), cycles
+            limit = None if found.get(best, (True,))[0] else found[best][1]
+            try:
+                cycles = self._cut(module.clone(), replace(planner, listener=None), target, count, refuse, limit)
+                found[count] = bool(refuse.diagnostics), cycles
+            except TooSlow as slow:
+                found[count] = False, slow.cycles
             best = min(found, key=lambda count: found[count])
             if list(found).index(best) + _IN_VAIN < len(found):
                 break
         return best
 
     def _cut(
-        self, module: ir.Operation, planner: Planner, target: Target, most_ipus: int | None, refuse: Refusals
+        self,
+        module: ir.Operation,
+        planner: Planner,
+        target: Target,
+        most_ipus: int | None,
+        refuse: Refusals,
+        limit: int | None = None,
     ) -> int:
-        """Decide for all functions; gives the estimated cycles of those that no other one calls."""
+        """Decide for all functions; gives the estimated cycles of those that no other one calls.
+
+        Raises:
+            TooSlow: one of them takes more than ``limit``.
+        """
         variables = variables_in(module)
         called: dict[str, Boundary] = {}
         functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
         for function in callees_first(_by_say(functions)):
             _hint_variables(function, variables)
             proportions = proportions_of(function, self._proportions(), refuse)
-            partition = FunctionPartition(function, planner, target, proportions, refuse, called, most_ipus)
+            partition = FunctionPartition(function, planner, target, proportions, refuse, called, most_ipus, limit)
             called[symbol_of(function)] = partition.run()
             for number, name in variable_arguments(function).items():
                 variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]

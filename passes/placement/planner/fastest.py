@@ -75,8 +75,11 @@ class Fastest:
         is_alike = all(operation.parallel) and not isinstance(operation.work, Gather)  # a table may cost more than rows
         is_followed = is_alike and any(_is_whole(operation, parts) for parts in found)
         if not is_followed or not any(each.fits for each in candidates_of(operation, question, found)):
-            for grid, fastest in best_grids(question):
-                found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")
+            grids = dict.fromkeys(self._on_equal_shares(operation, target), "grid on each IPU")
+            if not grids:
+                best = best_grids(question)
+                grids = {parts_of_grid(grid, operation.extents, fastest): "grid" for grid, fastest in best}
+            found |= {parts: origin for parts, origin in grids.items() if parts not in found}
             found.setdefault(Balanced(self.grain_bytes)(operation, target), "balanced")
         return question, found
 
@@ -98,8 +101,6 @@ class Fastest:
     ) -> tuple[Question, list[Candidate]]:
         """The question on ``part`` of all IPUs, and candidates there that may be better than ``others``."""
         question, found = self._considered(operation, part)
-        if part.ipus > 1:
-            found |= dict.fromkeys(self._on_equal_shares(operation, part), "grid on each IPU")
         return question, with_links(operation, candidates_of(operation, question, found), part, target, others)
 
     def _best_steps(self, operation: Operation, steps: InSteps, part: Target, target: Target) -> InSteps:
@@ -114,7 +115,9 @@ class Fastest:
         return min(found, key=lambda each: (each[0], each[1].cycles))[1]
 
     def _on_equal_shares(self, operation: Operation, target: Target) -> Iterator[Parts]:
-        """Parts of which each IPU has a share of one loop to itself: operands that this loop indexes stay on it."""
+        """Parts of which each of several IPUs has a share of one loop: operands that this loop indexes stay on it."""
+        if target.ipus == 1:
+            return
         one = replace(target, ipus=1)
         for loop in operation.cuttable:
             share = -(-operation.extents[loop] // target.ipus)

@@ -7,12 +7,11 @@ from math import prod
 import numpy as np
 
 from ipu_mlir.dialects.analysis.index import plain_index
-from ipu_mlir.dialects.costs.exchange import cycles_of_links
+from ipu_mlir.dialects.costs.exchange import estimated_cycles_of_links
 from ipu_mlir.dialects.machine.links import link_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.ipu_traffic import traffic_between_groups
 from ipu_mlir.dialects.mapping.loops import MappingLoop
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -136,9 +135,9 @@ def _links_of_operand(use: OperandUse, parts: Parts, part: Target, target: Targe
         return 0
     target = part if last < part.num_tiles else target
     flat = View.whole((use.elements,))
-    sides = (home, flat), (needed, flat)
-    if traffic_between_groups(*sides[0], *sides[1], target.ipus, target.tiles_per_ipu) is not None:
-        return cycles_of_links(*sides, use.element_bytes, target)
+    found = estimated_cycles_of_links((home, flat), (needed, flat), use.element_bytes, target)
+    if found is not None:
+        return found
     return _all_to_all(prod(use.shape) * use.element_bytes, part)  # every IPU is taken to need all of it
 
 
