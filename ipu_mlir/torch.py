@@ -81,12 +81,21 @@ class _Program:
     def __init__(self, graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> None:
         self._graph, self._options = graph, options
         self._compiled: dict[Any, Any] = {}
-        returned = graph.graph.output_node().args[0]
-        self._layouts = _Layouts(
-            [each.meta.get("val") if isinstance(each, torch.fx.Node) else None for each in returned]
-        )  # type: ignore[union-attr]
+        output, inputs = graph.graph.output_node(), graph.graph.find_nodes(op="placeholder")
+        returned: Any = output.args[0]
+        self._given = {place: inputs.index(each) for place, each in enumerate(returned) if each in inputs}
+        """By the number of a result that is an argument, the number of that: gradients of gradients know it again."""
+        self._count = len(returned)
+        rest = [each for place, each in enumerate(returned) if place not in self._given]
+        output.args = (rest,)
+        graph.recompile()
+        self._layouts = _Layouts([each.meta.get("val") if isinstance(each, torch.fx.Node) else None for each in rest])
 
     def __call__(self, *args: Any) -> Any:
+        results = iter(self._run(args) if len(self._given) < self._count else ())
+        return [args[self._given[place]] if place in self._given else next(results) for place in range(self._count)]
+
+    def _run(self, args: Sequence[Any]) -> Sequence[Any]:
         key = tuple((each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in args)
         if key not in self._compiled:
             try:
@@ -101,9 +110,8 @@ class _Program:
         program = self._compiled[key]
         if isinstance(program, Session):
             draw_anew(program)
-        results = program(*args)
         _COUNTS.runs += 1
-        return self._layouts.of(results)
+        return self._layouts.of(program(*args))
 
 
 class _Layouts:

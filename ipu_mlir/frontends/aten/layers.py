@@ -259,12 +259,29 @@ def _multi_margin_backward(
     return (found * _spread(gradient, rows, reduction)).reshape(x.shape)
 
 
-@rule("multilabel_margin_loss_backward.default")
-def _multilabel_margin_backward(gradient: Any, x: Any, target: Any, reduction: int, is_target: Any) -> Any:
+@rule("multilabel_margin_loss_forward.default")
+def _multilabel_margin(x: Any, target: Any, reduction: int, *, made: Made) -> Any:
+    """PyTorch's decomposition counts labels behind the end of a list as class 0."""
     rows, target = _rows(x), _rows(target)
+    apart, counts, label = _apart(rows, target)
+    is_target = np.any((label[:, :, None] == np.arange(rows.shape[1])) & counts[:, :, None], axis=1)
+    counts = counts[:, :, None] & ~is_target[:, None, :]
+    each = np.sum(np.where(counts, np.maximum(apart, 0.0), 0.0), axis=(1, 2)) / rows.shape[1]
+    found = (each, np.mean(each), np.sum(each))[reduction]
+    return found.reshape(made.shape), is_target.reshape(x.shape)
+
+
+def _apart(rows: Any, target: Any) -> tuple[Any, Any, Any]:
+    """By how much each label misses its margin to each class; which of a row's labels count, and these labels."""
     counts = np.cumsum((target < 0).astype(np.int32), axis=1) == 0  # labels end at the first that is none
     label = np.where(counts, target, 0)
-    apart = 1.0 - np.take_along_axis(rows, label, 1)[:, :, None] + rows[:, None, :]
+    return 1.0 - np.take_along_axis(rows, label, 1)[:, :, None] + rows[:, None, :], counts, label
+
+
+@rule("multilabel_margin_loss_backward.default")
+def _multilabel_margin_backward(gradient: Any, x: Any, target: Any, reduction: int, is_target: Any) -> Any:
+    rows = _rows(x)
+    apart, counts, label = _apart(rows, _rows(target))
     others = (_rows(is_target) == 0)[:, None, :] & counts[:, :, None]
     slope = np.where(others & (apart > 0), 1.0 / rows.shape[1], 0.0).astype(rows.dtype)
     of_label = np.sum(slope, axis=2)[:, :, None] * (label[:, :, None] == np.arange(rows.shape[1]))

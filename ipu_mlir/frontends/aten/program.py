@@ -199,5 +199,8 @@ def _known() -> Mapping[Any, Callable[..., Any]]:
     every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items()), **lists.decompositions()}
     every[fma] = lambda a, b, c: a * b + c
     every[torch.ops.aten.linalg_lstsq.default] = least_squares
+    every[torch.ops.aten._weight_norm_interface_backward.default] = (
+        torch.ops.aten._weight_norm_differentiable_backward.default
+    )
     every[torch.ops.aten._linalg_check_errors.default] = lambda *_, **__: None
     return {op: how for op, how in every.items() if op not in RULES}

@@ -364,8 +364,21 @@ def test_gradients_of_losses_of_margins():
         return tuple(torch.func.grad(lambda x, loss=loss: (loss(x) * 1.7).sum())(x) for loss in losses)
 
     check(gradients, numbers(4, 6))
+    check(lambda x: tuple(loss(x) for loss in losses), numbers(4, 6))
     one = lambda x: torch.func.grad(lambda x: functional.multilabel_margin_loss(x, labels[0]))(x)  # noqa: E731
     check(one, numbers(6))
+
+
+def test_gradients_of_parametrized_weights():
+    layer = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3))
+
+    def gradients(parameters, x):
+        return torch.func.grad(lambda p: torch.func.functional_call(layer, p, (x,)).pow(2).sum())(parameters)
+
+    names, parameters = zip(*((name, each.detach()) for name, each in layer.named_parameters()), strict=True)
+    check(
+        lambda x, *each: tuple(gradients(dict(zip(names, each, strict=True)), x).values()), numbers(2, 4), *parameters
+    )
 
 
 def test_matrices_without_elements_and_what_a_half_of_a_matrix_says():

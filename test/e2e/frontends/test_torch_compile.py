@@ -62,6 +62,14 @@ def _lists(x, y, two):
     return *both, *norms, x.clone().add_(y, alpha=two), *torch._foreach_pow(2.0, [x, y])
 
 
+def test_gradients_of_gradients_are_refused_as_by_other_backends():
+    x = torch.ones(3, requires_grad=True)
+    y = torch.compile(lambda x: (x**3).sum(), backend=ipu.torch.backend, options=OPTIONS)(x)
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not currently support double backward"):
+        slope.norm().backward()
+
+
 def test_ops_on_lists_and_factors_that_are_tensors():
     given = torch.rand(3), torch.rand(3), torch.tensor(2.0)
     ours = torch.compile(_lists, backend=ipu.torch.backend, options=OPTIONS)(*given)
