@@ -38,14 +38,15 @@ def operation_of(
         homes: where memory lies, as far as that is decided.
     """
     work, splittable = classify(op, nest), can_split(op, nest)
+    written = [(access, _use(access, homes)) for access in accesses if access.written]
     return Operation(
         op.name,
         codelet_name(op, nest),
         nest.extents,
         nest.parallel,
         tuple(uses_of([access for access in accesses if not access.written], homes)),
-        tuple(_use(access, homes) for access in accesses if access.written),
-        inits=tuple(_use(access, homes) for access in accesses if access.written and _starts_from(access, homes)),
+        tuple(use for _, (_, use) in written),
+        inits=tuple(use for access, (_, use) in written if _starts_from(access, use)),
         work=work,
         splittable=splittable,
         step_loops=step_loops(op, nest, splittable),
@@ -55,32 +56,26 @@ def operation_of(
     )
 
 
-def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
+def _starts_from(access: MemoryAccess, use: OperandUse) -> bool:
     """True if an output begins with what lies somewhere already."""
-    found = view_of(access.value)
-    is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
+    is_placed = use.home is not None and not is_filled_here(access.value)
     return is_placed and reads_operand(access.owner, access.number)
 
 
 def uses_of(accesses: Sequence[MemoryAccess], homes: Dict[ir.Value, Mapping]) -> list[OperandUse]:
     """``accesses`` as a planner sees them; those of one allocation have the same ``root``."""
-    roots = [_root(access.value) for access in accesses]
-    return [
-        replace(_use(access, homes), root=roots.index(root) if roots.count(root) > 1 else None)
-        for access, root in zip(accesses, roots, strict=True)
-    ]
+    found = [_use(access, homes) for access in accesses]
+    roots = [root for root, _ in found]
+    return [replace(use, root=roots.index(root)) if roots.count(root) > 1 else use for root, use in found]
 
 
-def _root(value: ir.Value) -> ir.Value:
-    return (view_of(value) or (value,))[0]
-
-
-def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> OperandUse:
+def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> tuple[ir.Value, OperandUse]:
+    """The tensor whose memory ``access`` touches, and the use of it."""
     value = access.value
     found = view_of(value)
     assert found is not None, "a view without evenly spaced elements; ipu-materialize-views copies those"
     root, view = found
-    return OperandUse(
+    return root, OperandUse(
         access.indices,
         view.shape,
         view.strides,

@@ -32,6 +32,8 @@ class CheckAssignments(Pass):
 
     def run(self, module: ir.Operation) -> None:
         functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks) == 1]
+        if not any(map(state_arguments, functions)):
+            return
         writes: dict[str, set[int]] = {}
         for function in callees_first(functions):
             writes[symbol_of(function)] = _written_arguments(list_ops(function), function, writes)

@@ -63,14 +63,13 @@ class WrittenElements:
             elif is_terminator(op.operation):
                 self._yielded(op, block)
             acting = families_of(op) if isinstance(op, ComputeSetOp) else [op]
-            for each in acting:
-                for value, is_written in _effects(each).touches(each):
-                    if not is_written:
-                        self._read(each, value)
-            for each in acting:
-                for value, is_written in _effects(each).touches(each):
-                    if is_written:
-                        self._write(each, value)
+            touched = [(each, value, writes) for each in acting for value, writes in _effects(each).touches(each)]
+            for each, value, writes in touched:
+                if not writes:
+                    self._read(each, value)
+            for each, value, writes in touched:
+                if writes:
+                    self._write(each, value)
             for inner in blocks_of(op.operation) if effects_of(op) is None else ():
                 self.check(inner)
 
