@@ -1,4 +1,4 @@
-"""``ipu-expand-powers``: powers whose exponent is known and small are products, a quotient or a root."""
+"""``ipu-expand-powers``: powers whose exponent is known and small are products; by a power of two one shifts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,8 @@ from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
 
 _MOST_FACTORS = {"math.powf": 3, "math.fpowi": 3, "math.ipowi": 8}
 """The largest exponent of each: each product is rounded, and three factors stay within one ulp; integers are exact."""
+
+_DIVISIONS = ("arith.divui", "arith.remui", "arith.divsi", "arith.remsi", "arith.floordivsi")
 
 
 def _number(value: float, kind: ir.Type) -> ir.Value:
@@ -58,6 +60,37 @@ def expansion(name: str, exponent: float) -> Callable[[ir.Value], ir.Value] | No
     return special.get(exponent)
 
 
+def _quotient(name: str, value: ir.Value, bits: int) -> ir.Value:
+    """What the division ``name`` of ``value`` by two to the power of ``bits`` gives."""
+    arith, kind = upstream("arith"), value.type
+    by, mask = _number(bits, kind), _number((1 << bits) - 1, kind)
+    if name == "arith.divui":
+        return arith.ShRUIOp(value, by).result
+    if name == "arith.remui":
+        return arith.AndIOp(value, mask).result
+    if name == "arith.floordivsi":
+        return arith.ShRSIOp(value, by).result
+    sign = arith.ShRSIOp(value, _number(kind.width - 1, kind)).result
+    above = arith.AddIOp(value, arith.AndIOp(sign, mask).result).result  # a negative number is rounded to zero
+    if name == "arith.divsi":
+        return arith.ShRSIOp(above, by).result
+    return arith.SubIOp(value, arith.AndIOp(above, _number(-1 << bits, kind)).result).result
+
+
+def expand_division(op: Any, rewriter: Any) -> bool:
+    """A division of an integer by a power of two, or its remainder, becomes a shift, or what a mask leaves."""
+    value, divisor = op.operands[0], constant_of(op.operands[1])
+    if not isinstance(value.type, ir.IntegerType) or not isinstance(divisor, ir.IntegerAttr):
+        return SKIP
+    bits = divisor.value.bit_length() - 1
+    if divisor.value <= 0 or divisor.value != 1 << bits:
+        return SKIP
+    with rewriter.ip, op.location:
+        found = _quotient(op.operation.name, value, bits)
+    rewriter.replace_op(op, [found])
+    return REWRITTEN
+
+
 def expand_power(op: Any, rewriter: Any) -> bool:
     """A power of one number with a known exponent becomes what ``expansion`` makes of it."""
     base, exponent = op.operands[0], constant_of(op.operands[1])
@@ -74,16 +107,17 @@ def expand_power(op: Any, rewriter: Any) -> bool:
 
 
 class ExpandPowers(Pass):
-    """Write powers with the exponents 0, 1, 2, 3, -1, 0.5 and -0.5 as products, quotients and roots.
+    """Write powers with the exponents 0, 1, 2, 3, -1, 0.5 and -0.5 as products, and divisions by powers of two as shifts.
 
-    A power takes many times as long as a product. The results are within one ulp of the exact ones, and integers, up to
+    A power takes many times as long as a product, and a division of integers forty times as long as a shift. The results are within one ulp of the exact ones, and integers, up to
     the exponent 8, are exact; zeros, infinities and NaN are as a power has them.
 
     Needs:  scalar operations in bodies; exponents are constants there after ``ipu-fuse-elementwise-ops``.
-    Leaves: no ``math.powf``, ``math.fpowi`` or ``math.ipowi`` with such an exponent.
+    Leaves: no ``math.powf``, ``math.fpowi`` or ``math.ipowi`` with such an exponent, and no quotient or remainder of
+            integers by a constant power of two.
     """
 
     name = "ipu-expand-powers"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, dict.fromkeys(_MOST_FACTORS, expand_power))
+        rewrite(module, dict.fromkeys(_MOST_FACTORS, expand_power) | dict.fromkeys(_DIVISIONS, expand_division))

@@ -69,3 +69,38 @@ func.func @others_stay(%x: f32, %y: f32, %n: i32) -> (f32, f32, f32, i32) {
   %3 = math.ipowi %n, %less : i32
   return %0, %1, %2, %3 : f32, f32, f32, i32
 }
+
+// CHECK-LABEL: func.func @by_a_power_of_two
+// CHECK-SAME: (%[[X:.*]]: i32)
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : i32
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : i32
+// CHECK: arith.shrui %[[X]], %[[TWO]] : i32
+// CHECK: arith.andi %[[X]], %[[THREE]] : i32
+// CHECK: %[[SIGN:.*]] = arith.shrsi %[[X]], %{{.*}} : i32
+// CHECK: %[[ROUNDING:.*]] = arith.andi %[[SIGN]], %{{.*}} : i32
+// CHECK: %[[ABOVE:.*]] = arith.addi %[[X]], %[[ROUNDING]] : i32
+// CHECK: arith.shrsi %[[ABOVE]], %{{.*}} : i32
+// CHECK: arith.subi %[[X]], %{{.*}} : i32
+// CHECK: arith.shrsi %[[X]], %{{.*}} : i32
+func.func @by_a_power_of_two(%x: i32) -> (i32, i32, i32, i32, i32) {
+  %four = arith.constant 4 : i32
+  %0 = arith.divui %x, %four : i32
+  %1 = arith.remui %x, %four : i32
+  %2 = arith.divsi %x, %four : i32
+  %3 = arith.remsi %x, %four : i32
+  %4 = arith.floordivsi %x, %four : i32
+  return %0, %1, %2, %3, %4 : i32, i32, i32, i32, i32
+}
+
+// CHECK-LABEL: func.func @by_other_numbers
+// CHECK: arith.divsi
+// CHECK: arith.divui
+// CHECK: arith.remsi
+func.func @by_other_numbers(%x: i32, %y: i32) -> (i32, i32, i32) {
+  %six = arith.constant 6 : i32
+  %lowest = arith.constant -2147483648 : i32
+  %0 = arith.divsi %x, %six : i32
+  %1 = arith.divui %x, %y : i32
+  %2 = arith.remsi %x, %lowest : i32
+  return %0, %1, %2 : i32, i32, i32
+}
