@@ -107,10 +107,11 @@ def expand_power(op: Any, rewriter: Any) -> bool:
 
 
 class ExpandPowers(Pass):
-    """Write powers with the exponents 0, 1, 2, 3, -1, 0.5 and -0.5 as products, and divisions by powers of two as shifts.
+    """Write powers with small exponents as products, quotients and roots, and divisions by powers of two as shifts.
 
-    A power takes many times as long as a product, and a division of integers forty times as long as a shift. The results are within one ulp of the exact ones, and integers, up to
-    the exponent 8, are exact; zeros, infinities and NaN are as a power has them.
+    A power takes many times as long as a product, and a division of integers forty times as long as a shift. Exponents
+    are 0, 1, 2, 3, -1, 0.5 and -0.5. The results are within one ulp of the exact ones, and integers, up to the exponent
+    8, are exact; zeros, infinities and NaN are as a power has them.
 
     Needs:  scalar operations in bodies; exponents are constants there after ``ipu-fuse-elementwise-ops``.
     Leaves: no ``math.powf``, ``math.fpowi`` or ``math.ipowi`` with such an exponent, and no quotient or remainder of
@@ -120,4 +121,4 @@ class ExpandPowers(Pass):
     name = "ipu-expand-powers"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, dict.fromkeys(_MOST_FACTORS, expand_power) | dict.fromkeys(_DIVISIONS, expand_division))
+        rewrite(module, {**dict.fromkeys(_MOST_FACTORS, expand_power), **dict.fromkeys(_DIVISIONS, expand_division)})

@@ -16,7 +16,7 @@ from ipu_mlir.passes.raising.loops.slices import write_by_elements
 from ipu_mlir.passes.raising.loops.vectorize import Column, Loops, Vectorizer
 from ipu_mlir.passes.raising.scans.blocked_scans import longest_scan
 from ipu_mlir.passes.support.combiners import OPS_OF_KIND
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index, reshaped
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -105,14 +105,15 @@ def _scatter(nest: ScatterNest) -> ir.Value:
     guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
     columns = vectorizer.columns([*nest.index, guard, nest.update])
     shared = _shared_loops(nest, shape)
-    if len(shared) == len(nest.extents):
-        del shared[len(shared) - 1]  # the order of the iterations is that of a loop that is reduced
-    own = [loop for loop in range(len(nest.extents)) if loop not in shared]
+    if len(shared) == len(nest.extents):  # the order of the iterations is that of a loop that is reduced
+        unit = frozenset({len(nest.extents)})
+        columns = [Column(reshaped(x.tensor, [*x.tensor.type.shape, 1]), x.loops | unit) for x in columns]
+    own = [loop for loop in range(columns[-1].tensor.type.rank) if loop not in shared]
     rank = len(own) + len(shape)
     dims = [ir.AffineExpr.get_dim(d) for d in range(len(own), rank)]
     update_dims = [
         dims[shared[loop]] if loop in shared else ir.AffineExpr.get_dim(own.index(loop))
-        for loop in range(len(nest.extents))
+        for loop in range(columns[-1].tensor.type.rank)
     ]
     maps = [_over(column.loops, update_dims, rank) for column in columns]
     maps += [ir.AffineMap.get(rank, 0, [dim]) for dim in dims]

@@ -55,9 +55,10 @@ func.func @element_by_element(%x: tensor<5xi32>, %v: tensor<5xi32>, %go: tensor<
   return %r : tensor<5xi32>
 }
 
-// All loops are shared, but the tensor has a dimension more: the place is still looked for.
+// All loops are shared, but the tensor has a dimension more: the place is looked for, of one update for each column.
 // CHECK-LABEL: func.func @one_row_of_several
 // CHECK: iterator_types = ["reduction", "parallel", "parallel"], library_call = "scatter_set"
+// CHECK-SAME: ins({{.*}} : tensor<1x1xindex>, tensor<5x1xindex>, tensor<1x1xi1>, tensor<5x1xf32>, tensor<4xindex>, tensor<5xindex>)
 func.func @one_row_of_several(%x: tensor<4x5xf32>, %v: tensor<5xf32>, %row: index) -> tensor<4x5xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -65,6 +66,23 @@ func.func @one_row_of_several(%x: tensor<4x5xf32>, %v: tensor<5xf32>, %row: inde
   %r = scf.for %i = %zero to %five step %one iter_args(%t = %x) -> tensor<4x5xf32> {
     %new = tensor.extract %v[%i] : tensor<5xf32>
     %w = tensor.insert %new into %t[%row, %i] : tensor<4x5xf32>
+    scf.yield %w : tensor<4x5xf32>
+  }
+  return %r : tensor<4x5xf32>
+}
+
+// So it is where each row has a place of its own, as of one scatter for each example of a batch.
+// CHECK-LABEL: func.func @one_place_in_each_row
+// CHECK: iterator_types = ["reduction", "parallel", "parallel"], library_call = "scatter_set"
+// CHECK-SAME: ins({{.*}} : tensor<4x1xindex>, tensor<4x1xindex>, tensor<1x1xi1>, tensor<4x1xf32>, tensor<4xindex>, tensor<5xindex>)
+func.func @one_place_in_each_row(%x: tensor<4x5xf32>, %v: tensor<4xf32>, %places: tensor<4xindex>) -> tensor<4x5xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %r = scf.for %i = %zero to %four step %one iter_args(%t = %x) -> tensor<4x5xf32> {
+    %new = tensor.extract %v[%i] : tensor<4xf32>
+    %place = tensor.extract %places[%i] : tensor<4xindex>
+    %w = tensor.insert %new into %t[%i, %place] : tensor<4x5xf32>
     scf.yield %w : tensor<4x5xf32>
   }
   return %r : tensor<4x5xf32>
