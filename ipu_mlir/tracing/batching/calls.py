@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.passes.autodiff.gradient_functions import DERIVATIVE, GRADIENT
 from ipu_mlir.passes.support.value_attributes import set_function_type
@@ -85,7 +85,9 @@ class Calls:
                 f"vmap does not know what @{symbol_of(function)}, whose code is not here, is for a batch; call it "
                 "outside of the function"
             )
-        old, batcher = function.regions[0].blocks[0], self.batcher()
+        function, batcher = function.clone(), self.batcher()
+        passmanager.PassManager.parse("any(linalg-generalize-named-ops)").run(function)  # of other front ends
+        old = function.regions[0].blocks[0]
         types = _types(batcher, [value.type for value in old.arguments], flags)
         made = self._declared(function, types, [])
         block = made.regions[0].blocks.append(*types, arg_locs=[function.location] * len(types))
@@ -97,6 +99,7 @@ class Calls:
                 results = [New(batcher.repeated(each), True) for each in results]
             func.ReturnOp([each.value for each in results])
         set_function_type(made)
+        function.erase()
         return _Function(symbol_of(made), flags, tuple(each.batched for each in results))
 
     def _gradient(self, function: ir.Operation, flags: tuple[bool, ...]) -> _Function:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule, clamped, empty, generic
 from ipu_mlir.tracing.emit import index_constant
@@ -305,12 +306,18 @@ def padded(batcher: Batcher, op: ir.Operation) -> None:
     low, high = (list(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])) for name in ("low", "high"))
     if len(op.operands) > 1:
         raise TraceTypeError("vmap does not know a padding of a width that is known at run time")
-    type_ = batcher.type(op.results[0].type)
-    new = tensor.PadOp(type_, batcher.for_all(op.operands[0]), [], [], [0, *low], [0, *high])
+    type_, inside = batcher.type(op.results[0].type), op.regions[0].blocks[0]
+    source, number = batcher.for_all(op.operands[0]), batcher.new(terminator(inside).operands[0])
+    if number.batched:
+        whole = batcher.every([(number, 0)], type_, lambda element, _: element)
+        where = [0, *low], list(source.type.shape), [1] * type_.rank
+        batcher.note(op.results[0], tensor.InsertSliceOp(source, whole, [], [], [], *where).result, True)
+        return
+    new = tensor.PadOp(type_, source, [], [], [0, *low], [0, *high])
     block = new.regions[0].blocks.append(*[ir.IndexType.get()] * type_.rank, arg_locs=[op.location] * type_.rank)
     with ir.InsertionPoint(block):
-        (value,) = Batcher(batcher.size, {}, numbers).block(op.regions[0].blocks[0])
-        tensor.YieldOp(value.value)
+        (number,) = batcher.block(inside)
+        tensor.YieldOp(number.value)
     batcher.note(op.results[0], new.result, True)
 
 

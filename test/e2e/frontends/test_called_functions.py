@@ -113,6 +113,21 @@ def test_a_pipeline_over_the_children_of_a_sequential(stages: int, schedule: str
             close(own[name], wanted.detach().numpy())
 
 
+def test_gradients_of_a_function_of_jax_for_each_example() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def function(x: Any, w: Any) -> Any:
+        padded = jax.lax.pad(x, x[0, 0], ((1, 0, 0), (0, 2, 0)))
+        return (jnp.cumprod(x, 1)[0] @ w).sum() + (padded**2 * jnp.arange(SIZE + 2)).sum()
+
+    x, w = normal(2, ROWS, SIZE), normal(SIZE, SIZE)
+    slopes = ipu.grad(ipu.imported(jax.jit(function)), (0, 1))
+    found = ipu.function(lambda x, w: ipu.vmap(slopes, (0, None))(x, w), target=SMALL)(x, w)
+    for own, theirs in zip(found, jax.vmap(jax.grad(function, (0, 1)), (0, None))(x, w), strict=True):
+        close(own, theirs)
+
+
 def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
     torch = pytest.importorskip("torch")
 
