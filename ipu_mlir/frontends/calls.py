@@ -30,8 +30,8 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
         layer = ipu.imported(jax.jit(lambda w, x: jax.nn.relu(x @ w)))
 
     A module of PyTorch becomes a function of its parameters, in a dict by their names, and of what it takes;
-    ``ipu.parameters_of`` gives that dict. Rules for gradients that the other framework has been given do not come
-    along: what a function computes is differentiated.
+    ``ipu.parameters_of`` gives that dict. Where the other framework takes a value for a constant, gradients do so here.
+    Rules for gradients that it has been given do not come along: what a function computes is differentiated.
 
     Args:
         source: a jitted function of JAX, a module or function of PyTorch.

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax import export
+from jax.extend.core import primitives
 from jax.interpreters import mlir
 
 from ipu_mlir.dialects.support.errors import CompileError
@@ -56,7 +57,9 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
-    exporting = export.export(jitted, platforms=["cpu"], disabled_checks=checks, _override_lowering_rules=(_ERFC,))
+    exporting = export.export(
+        jitted, platforms=["cpu"], disabled_checks=checks, _override_lowering_rules=(_ERFC, _STOP)
+    )
     try:
         with _shardy(False):
             exported = exporting(*args, **kwargs)
@@ -84,6 +87,16 @@ _ERFC = (
     mlir.lower_fun(jax.lax.composite(lambda x: 1 - jax.lax.erf(x), name="chlo.erfc"), multiple_results=False),
 )
 """Under its name: ``export`` writes it out as two polynomials, other than ``erf``, whose name it keeps."""
+
+
+_STOP = (
+    primitives.stop_gradient_p,
+    mlir.lower_fun(
+        lambda x: jax.ffi.ffi_call(f"{PREFIX}stop_gradient", jax.ShapeDtypeStruct(x.shape, x.dtype))(x),
+        multiple_results=False,
+    ),
+)
+"""As a call: ``export`` leaves it out, and gradients of the program would go through it."""
 
 
 def _as_is(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported:

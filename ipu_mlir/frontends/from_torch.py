@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -66,14 +67,23 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
 def as_function(source: Any) -> Any:
     """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are."""
-    if not isinstance(source, torch.nn.Module):
-        return source
+    is_module = isinstance(source, torch.nn.Module)
 
-    def run(parameters: Mapping[str, torch.Tensor], *args: Any, **kwargs: Any) -> Any:
-        return call_with(source, parameters, args, kwargs)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with torch.enable_grad(), _ConstantsWithoutGrad():
+            return call_with(source, args[0], args[1:], kwargs) if is_module else source(*args, **kwargs)
 
-    run.__name__ = type(source).__name__
+    run.__name__ = type(source).__name__ if is_module else getattr(source, "__name__", "function")
     return run
+
+
+class _ConstantsWithoutGrad(TorchFunctionMode):
+    """In the block, what is computed under ``torch.no_grad`` is detached, which a graph tells, and that it does not."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        is_constant = isinstance(result, torch.Tensor) and not torch.is_grad_enabled()
+        return result.detach() if is_constant else result
 
 
 def parameters_of(module: torch.nn.Module) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule
+from ipu_mlir.tracing.control.gradients import stop_gradient
 from ipu_mlir.tracing.functions.bits import bits_of, from_bits
 from ipu_mlir.tracing.graph import Symbol
 
@@ -101,12 +102,17 @@ def _bits(x: Any, dtype: Any, made: Made) -> Any:
 
 
 @rule(
-    "clone.default", "alias.default", "alias_copy.default", "detach.default", "detach_copy.default",
+    "clone.default", "alias.default", "alias_copy.default",
     "lift_fresh_copy.default", "contiguous.default", "prims.clone.default", "prims.view_of.default",
     "lift_fresh.default", "lift.default", "resolve_conj.default", "resolve_neg.default", "prims.device_put.default",
 )  # fmt: skip
 def _same(x: Any, *_: Any, **__: Any) -> Any:
     return x
+
+
+@rule("detach.default", "detach_copy.default")
+def _constant(x: Any) -> Any:
+    return stop_gradient(x) if isinstance(x, Symbol) else x
 
 
 @rule("_neg_view.default")

@@ -342,6 +342,13 @@ CALLS: dict[str, ProgramCall] = {
         _same("replica_index"),
         results=1,
     ),
+    "stop_gradient": ProgramCall(
+        "gives its operand, which gradients take for a constant",
+        _same("stop_gradient"),
+        operands=1,
+        results=1,
+        keeps_types=True,
+    ),
     "to_shard": ProgramCall(
         "gives its operand on the tiles of an IPU of the replica",
         lambda call: ToShardOp(source=call.operands[0], shard=call.attributes["shard"], moved=call.gives[0]).results,

@@ -128,6 +128,26 @@ def test_gradients_of_a_function_of_jax_for_each_example() -> None:
         close(own, theirs)
 
 
+def test_gradients_stop_where_the_other_framework_stops_them() -> None:
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    x, w = normal(ROWS, SIZE), normal(SIZE, SIZE)
+
+    def of_torch(x: Any, w: Any) -> Any:
+        with torch.no_grad():
+            constant = torch.tanh(x @ w)
+        return ((x @ w) * constant * torch.sin(w[0]).detach()).sum()
+
+    def of_jax(x: Any, w: Any) -> Any:
+        stopped = jax.lax.stop_gradient
+        return ((x @ w) * stopped(jax.numpy.tanh(x @ w)) * stopped(jax.numpy.sin(w[0]))).sum()
+
+    wanted = jax.grad(of_jax, (0, 1))(x, w)
+    for called in (ipu.imported(of_torch, "torch"), ipu.imported(jax.jit(of_jax))):
+        found = ipu.function(ipu.grad(called, (0, 1)), target=SMALL)(x, w)
+        for own, theirs in zip(found, wanted, strict=True):
+            close(own, theirs)
+
+
 def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
     torch = pytest.importorskip("torch")
 
