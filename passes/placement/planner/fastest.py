@@ -22,6 +22,7 @@ from ipu_mlir.passes.placement.planner.shifts import shifted_groups, spans_of
 from ipu_mlir.passes.placement.planner.steps import cycles_of_steps, in_steps, step_of
 
 _COMPARED = 6  # grids for a share of each loop
+_SHORT = 1000  # cycles on a few tiles, which sooner follow an operand than bring it to others
 
 Listener = Callable[[Operation, list[Candidate], Candidate | InSteps], None]
 """Told of every decision: the operation, what was considered, what was taken."""
@@ -74,7 +75,7 @@ class Fastest:
         found = dict.fromkeys(followers, "an operand's cuts")
         is_alike = all(operation.parallel) and not isinstance(operation.work, Gather)  # a table may cost more than rows
         is_followed = is_alike and any(_is_whole(operation, parts) for parts in found)
-        if not is_followed or not any(each.fits for each in candidates_of(operation, question, found)):
+        if not is_followed or not _is_good(candidates_of(operation, question, found), target):
             grids = dict.fromkeys(self._on_equal_shares(operation, target), "grid on each IPU")
             if not grids:
                 best = best_grids(question)
@@ -222,6 +223,12 @@ def _followers(operation: Operation, target: Target) -> list[Parts]:
 def _partials(operation: Operation, parts: Parts) -> int:
     counts = zip(parts.parts_per_loop, operation.parallel, strict=True)
     return prod(count for count, parallel in counts if not parallel)
+
+
+def _is_good(followers: list[Candidate], target: Target) -> bool:
+    """True if the best of ``followers`` fits, and is short or on most tiles: nothing is far better then."""
+    best = min(followers, key=rank)
+    return best.fits and (best.compute <= _SHORT or 2 * best.parts.num_parts > target.tiles_per_ipu)
 
 
 def _is_whole(operation: Operation, parts: Parts) -> bool:
