@@ -1,7 +1,8 @@
 """``ipu-split-scatters``: many updates of few elements, as of a histogram, by parts."""
 
-from math import prod
+from math import isqrt, prod
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
@@ -13,6 +14,8 @@ from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _FEWEST_UPDATES = 256  # that a tile looks at sooner than partial results are combined
 _FEWEST_PARTS = 4
+_LOOKS_PER_ELEMENT = 12  # updates of elsewhere that a tile looks at in the time in which it combines an element
+_ROOM = 8  # of a tile's memory, one part in so many that partial results may take
 _ROUNDS_ALL = 32  # bits from which a sum is rounded after each addition
 _PREFIX = "scatter_"
 
@@ -21,12 +24,12 @@ class SplitScatters(Pass):
     """Let parts of the updates of a scatter go to partial results, which are then combined.
 
     Every tile that has elements looks at all updates, since any may be its own; with partial results it looks at a part
-    of them. These take no more elements than the updates. What is left when the parts are equal goes first, and to the
+    of them. What is left when the parts are equal goes first, and to the
     result itself. Sums of floats are put together in another order.
 
     Needs:  calls of the codelets ``scatter_add``, ``scatter_mul``, ``scatter_max``, ``scatter_min``
             (``ipu-raise-loops``), and the target.
-    Leaves: none with many times as many updates as there are elements in a column.
+    Leaves: none with so many updates that tiles look at them for longer than they combine partial results.
     """
 
     name = "ipu-split-scatters"
@@ -52,8 +55,12 @@ def _split_one(op: ir.Operation, target: Target) -> None:
     if op.attributes["library_call"] != ir.StringAttr.get(_PREFIX + kind) or neutral(combiner, element) is None:
         return
     at = _updates_at(nest, loop, rank)
-    parts = 1 if at is None else parts_of_updates(nest.extents[loop], *_sizes(nest, rank), target.num_compute_tiles)
-    if at is not None and parts > 1:
+    tiles = target.num_compute_tiles
+    room = tiles * (target.bytes_per_tile // _ROOM) // element_bytes(element)
+    if at is None:
+        return
+    parts = parts_of_updates(nest.extents[loop], *_sizes(nest, rank), tiles, room)
+    if parts > 1:
         with ir.InsertionPoint(op), op.location:
             replace_op(op, [_in_parts(op, nest, loop, at, parts, combiner)])
 
@@ -81,17 +88,25 @@ def _sizes(nest: LoopNest, rank: int) -> tuple[int, int]:
     return prod(sizes.values()) // max(columns, 1), columns
 
 
-def parts_of_updates(updates: int, rows: int, columns: int, num_tiles: int) -> int:
+def parts_of_updates(updates: int, rows: int, columns: int, num_tiles: int, room: int) -> int:
     """Into how many equal parts ``updates`` are cut, each with ``rows`` x ``columns`` partial results; 1 for none.
 
-    Of the upper half of what there is room for, the number that leaves least to do one after the other.
+    A tile looks at the updates of one part, and combines its share of the partial results; of about as many parts as
+    make the sum of both least, the number that leaves least to do one after the other.
 
-    >>> parts_of_updates(100_000, 50, 1, 1472), parts_of_updates(10_000, 2000, 64, 1472)
-    (1250, 5)
-    >>> parts_of_updates(1000, 1000, 1, 1472), parts_of_updates(100_000, 50, 100_000, 1472)
+    Args:
+        room: the partial results that all tiles have room for.
+
+    >>> parts_of_updates(100_000, 50, 1, 1472, 1 << 25), parts_of_updates(10_000, 2000, 64, 1472, 1 << 25)
+    (1250, 37)
+    >>> parts_of_updates(50_000, 300_000, 1, 1472, 1 << 25), parts_of_updates(50_000, 300_000, 1, 1472, 1 << 20)
+    (53, 1)
+    >>> parts_of_updates(500, 1_000_000, 1, 1472, 1 << 25), parts_of_updates(100_000, 50, 100_000, 1472, 1 << 25)
     (1, 1)
     """
-    most = min(num_tiles, updates // max(rows, 1))
+    elements = max(1, rows * columns)
+    best = isqrt(_LOOKS_PER_ELEMENT * updates * num_tiles // elements)
+    most = min(num_tiles, updates, room // elements, best)
     if updates < _FEWEST_UPDATES or most < _FEWEST_PARTS or columns > num_tiles:
         return 1
     return min(range(most // 2 + 1, most + 1), key=lambda parts: (updates // parts + updates % parts, -parts))
