@@ -1,11 +1,12 @@
 """Pooling over windows, channels first, with places, paddings and means as PyTorch has them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.rules import Later, Made, constant, rule, wide
+from ipu_mlir.frontends.aten.rules import Later, Made, OpRule, constant, rule, wide
 from ipu_mlir.frontends.support.sliding import pads_around, places_of_largest, slide
 from ipu_mlir.specs.tensor_types import limits_of
 
@@ -26,14 +27,10 @@ def _ends(x: Any, made: Sequence[int], kernel: Any, stride: Any, padding: Any, d
     ]
 
 
-@rule(
-    "max_pool2d_with_indices.default", "max_pool3d_with_indices.default",
-)  # fmt: skip
-def _max_pool_with_places(
-    x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, *, made: Made
-) -> Any:
-    rank = 2 if len(made.shape) < 4 or (not isinstance(kernel, int) and len(kernel) == 2) else 3
-    rank = len(kernel) if not isinstance(kernel, int) and len(kernel) > 1 else rank
+def _largest(
+    rank: int, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    *, made: Made,
+) -> Any:  # fmt: skip
     kernel = _each(kernel, rank)
     stride, padding, dilation = _each(stride, rank, kernel), _each(padding, rank), _each(dilation, rank)
     counts = made.shape[-rank:]
@@ -43,9 +40,18 @@ def _max_pool_with_places(
     return best, Later(lambda: places_of_largest(x.shape, padded, best, kernel, stride, padding, dilation, counts))
 
 
-@rule("max_pool2d.default", "max_pool1d.default", "max_pool3d.default")
-def _max_pool(x: Any, kernel: Any, *rest: Any, made: Made) -> Any:
-    return _max_pool_with_places(x, kernel, *rest, made=made)[0]
+_max_pool2d_with_places = rule("max_pool2d_with_indices.default")(partial(_largest, 2))
+_max_pool3d_with_places = rule("max_pool3d_with_indices.default")(partial(_largest, 3))
+
+
+def _max_pool(rank: int) -> OpRule:
+    def largest(*args: Any, made: Made) -> Any:
+        return _largest(rank, *args, made=made)[0]
+
+    return rule(f"max_pool{rank}d.default")(largest)
+
+
+_max_pool1d, _max_pool2d, _max_pool3d = map(_max_pool, (1, 2, 3))
 
 
 @rule("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default")

@@ -1,4 +1,4 @@
-"""Means of PyTorch over windows that share out an image, with their gradients."""
+"""Largest elements and means of PyTorch over windows, and over those that share out an image; gradients too."""
 
 import pytest
 
@@ -27,6 +27,34 @@ MEANS = (
     ((1, 2, 9, 7), (2, 2), (3, 4), (0, 0), False, True, 5),
     ((1, 2, 5, 4, 6), (2, 2, 3), (2, 1, 2), (0, 1, 1), True, False),
 )
+LARGEST = (
+    # shape, kernel, stride, padding, dilation, ceil mode
+    ((2, 3, 8), 2, 2),
+    ((3, 9), 3, 1, 1),
+    ((2, 4, 11), (2,), (3,), (1,), 2, True),
+    ((2, 3, 8, 7), 2),
+    ((3, 8, 7), 2, 1, 1),
+    ((2, 3, 8, 7), (3, 2), (1, 2), (1, 0), (2, 1), True),
+    ((2, 3, 4, 5, 6), 2),
+    ((3, 4, 5, 6), (2, 1, 3), 1, (1, 0, 1)),
+)
+
+
+@pytest.mark.parametrize("has_places", [False, True], ids=["values", "places"])
+def test_largest_elements_of_windows(has_places: bool):
+    torch.manual_seed(0)
+    tensors = [torch.randn(shape) for shape, *_ in LARGEST]
+    ranks = (1, 1, 1, 2, 2, 2, 3, 3)
+
+    def all_of_them(*given):
+        found = []
+        for x, rank, (_, *settings) in zip(given, ranks, LARGEST, strict=True):
+            named = zip(("kernel_size", "stride", "padding", "dilation", "ceil_mode"), settings, strict=False)
+            found.append(getattr(torch.nn, f"MaxPool{rank}d")(**dict(named), return_indices=has_places)(x))
+        return found
+
+    compiled = ipu.compile(all_of_them, args=tensors, target=TARGET)
+    torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=0, rtol=0)
 
 
 def test_gradients_of_means_of_windows():
