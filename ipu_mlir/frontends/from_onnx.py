@@ -29,13 +29,13 @@ class OnnxCall:
         inputs: the name of each input.
         known: by name, the inputs that are part of the program.
         outputs: the name of each result.
-        types: NumPy's type of each result.
+        types: NumPy's type of each result; None where the model leaves it open.
         declared: by name, what the model says of the inputs that are no part of the program.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    types: tuple[np.dtype[Any], ...]
+    types: tuple[np.dtype[Any] | None, ...]
     known: Mapping[str, np.ndarray]
     declared: Mapping[str, onnx.ValueInfoProto]
 
@@ -62,7 +62,9 @@ class OnnxCall:
         typed = [self._result(result, wanted) for result, wanted in zip(results, self.types, strict=True)]
         return typed[0] if len(typed) == 1 else tuple(typed)
 
-    def _result(self, result: np.ndarray, wanted: np.dtype[Any]) -> np.ndarray:
+    def _result(self, result: np.ndarray, wanted: np.dtype[Any] | None) -> np.ndarray:
+        if wanted is None:
+            return result
         in_program = holder(wanted)
         if in_program.itemsize == result.itemsize:
             result = result.view(in_program)
@@ -96,9 +98,12 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
     model = onnx.inliner.inline_local_functions(model) if model.functions else model
     model = _on_tensors(model)
+    if any(each.type.WhichOneof("value") is None for each in model.graph.output):  # models may leave it out
+        model = onnx.shape_inference.infer_shapes(model)
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
-    types = {each.name: _dtype(each) for each in (*model.graph.input, *model.graph.output)}
+    types = {each.name: _dtype(each) for each in model.graph.input}
+    made = [_dtype(each) if each.type.WhichOneof("value") else None for each in model.graph.output]
     given = dict(zip(inputs, args or (), strict=False)) | dict(kwargs)
     deciding = [each for each in deciding_inputs(model) if not isinstance(given.get(each), TensorSpec | None)]
     known = {each: array_of(given[each]) for each in deciding}
@@ -107,7 +112,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     fixed = with_values(with_sizes(model, shapes), known)
     outputs = tuple(each.name for each in model.graph.output)
     declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
-    call = OnnxCall(inputs, outputs, tuple(types[each] for each in outputs), known, declared)
+    call = OnnxCall(inputs, outputs, tuple(made), known, declared)
     sizes = {name: _sizes(each) for name, each in declared.items()}
     if not any(None in shape for shape in sizes.values()):
         return Imported(_module(fixed, name), call)

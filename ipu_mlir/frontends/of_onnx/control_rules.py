@@ -72,7 +72,7 @@ def _each_traced(value: Any, like: Any) -> Any:
     return [traced_like(each, like) for each in value] if isinstance(value, list) else traced_like(value, like)
 
 
-@rule("Loop", always=True)
+@rule("Loop", alone=True)
 def _loop(
     trip_count: Any, condition: Any = None, *state: Any, body: Any, outputs: int, context: Any = None, **_: Any
 ) -> Any:
@@ -140,7 +140,7 @@ def _computed(iterate: Callable[..., Any], carried: list[Any], trips: int | None
     return *start, *_no_rows(lambda values, _: iterate(np.array(0), np.array(True), values)[1:], start, [])
 
 
-@rule("Scan", always=True)
+@rule("Scan", alone=True)
 def _scan(
     *inputs: Any, body: Any, num_scan_inputs: int, scan_input_axes: Any = None, scan_input_directions: Any = None,
     scan_output_axes: Any = None, scan_output_directions: Any = None, directions: Any = None, context: Any = None,

@@ -85,7 +85,7 @@ def _gru(
     return _layer(x, (w, r, b), lengths, (h,), lambda _: cell, ("Sigmoid", "Tanh"), **options)
 
 
-@rule("RNN")
+@rule("RNN", alone=True)
 def _rnn(x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **options: Any) -> Any:
     return _layer(x, (w, r, b), lengths, (h,), lambda _: _plain_cell, ("Tanh",), **options)
 

@@ -62,3 +62,10 @@ _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[np.dtype[Any]]
     "ReduceLogSumExp": (lambda x, axes: logsumexp(x, axes, keepdims=True), _smallest),
 }
 _OF_REDUCTIONS = tuple(rule(name)(_reduction(*how)) for name, how in _REDUCTIONS.items())
+
+
+@rule("LpNormalization")
+def _over_the_norm(x: Any, *, axis: int = -1, p: int = 2, **_: Any) -> Any:
+    """ONNX's reference takes the sum of the numbers, not of what they measure, for the norm of order 1."""
+    norm = np.sum(np.abs(x), axis=axis, keepdims=True) if p == 1 else np.sqrt(np.sum(x * x, axis=axis, keepdims=True))
+    return np.where(norm == 0, np.zeros((), x.dtype), x / norm).astype(x.dtype)

@@ -69,9 +69,10 @@ def _spec(value: onnx.ValueInfoProto) -> TensorSpec:
 def _result(trace: Trace, value: Any, said: onnx.ValueInfoProto) -> Any:
     if not isinstance(value, Symbol | np.ndarray | np.generic):
         raise CompileError(f"result {said.name} is a {type(value).__name__}; a program gives tensors")
-    wanted = holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(said.type.tensor_type.elem_type)))
+    kind = said.type.tensor_type.elem_type
+    wanted = holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind))) if kind else None
     value = _as_array(value)
-    if value.dtype != wanted:
+    if wanted not in (None, value.dtype):
         raise CompileError(f"result {said.name} has elements of {value.dtype}, the model says {wanted}")
     return value if isinstance(value, Symbol) else tensor(trace, np.ascontiguousarray(value).reshape(value.shape))
 
@@ -94,8 +95,8 @@ class _Evaluator(ReferenceEvaluator):
                     f"{_shown(node)}: {known} with a definition; let a function of the model say it"
                 ) from error
             made = _Undefined
-        if rule is not None and rule.always and any(each.HasField("g") for each in node.attribute):
-            made = _Undefined  # the definition of a scan refuses some before it runs
+        if rule is not None and rule.alone:
+            made = _Undefined
         if rule is None and not isinstance(made, type):
             return made
         narrow = narrow_values(getattr(self.proto_, "graph", self.proto_))

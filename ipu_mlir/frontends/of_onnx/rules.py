@@ -21,20 +21,24 @@ class OnnxRule:
 
     Attributes:
         always: it is asked where all inputs are known, too.
+        alone: always, and ONNX's reference implementation, which refuses some nodes, is not made.
     """
 
     names: tuple[str, ...]
     domain: str
     function: Callable[..., Any]
     always: bool = False
+    alone: bool = False
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.function(*args, **options)
 
 
-def rule(*names: str, domain: str = "", always: bool = False) -> Callable[[Callable[..., Any]], OnnxRule]:
+def rule(
+    *names: str, domain: str = "", always: bool = False, alone: bool = False
+) -> Callable[[Callable[..., Any]], OnnxRule]:
     """Make a function the rule of ops."""
-    return lambda function: OnnxRule(names, domain, function, always)
+    return lambda function: OnnxRule(names, domain, function, always or alone, alone)
 
 
 @rule("NegativeLogLikelihoodLoss")

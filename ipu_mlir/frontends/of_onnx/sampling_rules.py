@@ -13,6 +13,7 @@ from ipu_mlir.frontends.of_onnx.window_rules import text
 from ipu_mlir.frontends.support.sampling import corners, elements, sampled, taps, unnormalized
 
 _SAMPLED = ("mode", "nearest_mode", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "antialias")
+_BETWEEN_ENDS = ("align_corners", "tf_crop_and_resize")
 
 
 @rule("Resize")
@@ -34,6 +35,8 @@ def _resize(
     for place, axis in enumerate(along):
         if is_first:
             settings["nearest_mode"] = "ceil" if factors[place] < 1 else "floor"
+        if text(settings.get("coordinate_transformation_mode", "half_pixel")) in _BETWEEN_ENDS:
+            factors[place] = made[place] / x.shape[axis]  # these go by whole sizes
         window = None if roi is None or not roi.size else [roi[place], roi[place + len(along)]]
         shares = _shares(x.shape[axis], made[place], factors[place], window, settings)
         if shares.shape[0] != shares.shape[1] or (shares != np.eye(len(shares))).any():
@@ -72,10 +75,13 @@ def _shares(size: int, made: int, factor: float, window: Any, settings: dict[str
     """The shares of ``size`` rows in each of ``made`` ones, as the definition has them; none of a row outside."""
     if made == size and factor == 1 and window is None:
         return np.eye(size)
+    scale = np.float32(factor)
+    if int(size * float(scale)) == made - 1:  # of 7 / 5 and others, whose nearest number is below them
+        scale = np.nextafter(scale, np.float32(np.inf))
     values = {
         "x": np.eye(size, dtype=np.float32),
         "roi": np.array([0, 1] if window is None else window, np.float32),
-        "scales": np.array([factor], np.float32),
+        "scales": np.array([scale]),
     }
     inputs = [
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, each.shape) for name, each in values.items()

@@ -302,7 +302,7 @@ _SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     for name, extreme in {"sum": False, "mean": False, "prod": False, "min": True, "max": True}.items()
 )
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = (
-    (gen_image_ops, "image_projective_transform_v3", _projective_transform, lambda given: True),
+    (tf.raw_ops, "ImageProjectiveTransformV3", _projective_transform, lambda given: True),
     (tf.math, "bincount", _bincount, _has_known_length),
     (tf.image, "rot90", _turned, lambda given: _known(given["k"]) is not None),
     (gen_math_ops, "euclidean_norm", _euclidean_norm, lambda given: _known(given["axis"]) is not None),

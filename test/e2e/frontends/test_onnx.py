@@ -238,3 +238,35 @@ def test_maxima_of_regions_round_their_corners():
     graph = helper.make_graph([node], "regions", types, [result])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
     np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x, regions), expected)
+
+
+def test_what_the_reference_evaluator_has_wrong_or_lacks():
+    """Norms of order 1 of negative numbers, sizes that no factor gives, activations of RNNs, results without a type."""
+    x = np.array([[1, -2, 3, 0.5, -4]], np.float32)
+    weights = {"w": np.array([[[1.0], [-1]]], np.float32), "r": np.eye(2, dtype=np.float32)[None]}
+    weights |= {"none": np.zeros(0, np.float32), "scales": np.array([1, 1.5], np.float32)}
+    nodes = [
+        helper.make_node("LpNormalization", ["x"], ["normal"], axis=1, p=1),
+        helper.make_node(
+            "Resize", ["x", "none", "scales"], ["wide"], mode="linear", coordinate_transformation_mode="align_corners"
+        ),
+        helper.make_node("Reshape", ["x", "shape"], ["steps"]),
+        helper.make_node("RNN", ["steps", "w", "r"], ["rows"], hidden_size=2, activations=["Relu"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "wrong",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 5])],
+        [helper.make_empty_tensor_value_info(name) for name in ("normal", "wide", "rows")],
+        [numpy_helper.from_array(np.array([5, 1, 1]), "shape")]
+        + [numpy_helper.from_array(each, name) for name, each in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    normal, wide, rows = ipu.compile(model, target=TARGET)(x)
+    np.testing.assert_allclose(normal, x / 10.5, rtol=1e-6)
+    np.testing.assert_allclose(wide[0], np.interp(np.linspace(0, 4, 7), np.arange(5), x[0]), rtol=1e-5)
+    state, expected = np.zeros(2, np.float32), []
+    for each in x[0]:
+        state = np.maximum(each * weights["w"][0, :, 0] + state, 0)
+        expected.append(state)
+    np.testing.assert_allclose(rows[:, 0, 0], expected, rtol=1e-6)
