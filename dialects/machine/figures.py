@@ -67,8 +67,6 @@ def _within(figure: Figure, low: float, high: float, **others: tuple[float, floa
     return replace(figure, ranges={"ipu2": (low, high), **others})
 
 
-_FROM_POPLIBS = "read: PopLibs"
-
 FIGURES: dict[str, Figure] = {
     "tiles_per_ipu": _count("tiles", (1472, "read: TessellateIPU, PopLibs, libpva"), (1216, "read: ipu-hpc-cookbook")),
     "bytes_per_tile": _count(

@@ -1,8 +1,6 @@
 """The frame of the verifiers of ops: when they are asked, and what becomes of errors that they meet."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any
 
@@ -22,7 +20,7 @@ def verifier(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     @wraps(check)
     def verified(op: Any) -> bool:
         try:
-            return _is_known_valid.get() or not _is_as_declared(op) or check(op)
+            return not _is_as_declared(op) or check(op)
         except CompileError as error:
             return fail(op, str(error))
 
@@ -46,16 +44,3 @@ def _is_as_declared(op: Any) -> bool:
         return False
     attributes = operation.attributes
     return all(name in attributes and isinstance(attributes[name], kind) for name, kind in classes)
-
-
-_is_known_valid: ContextVar[bool] = ContextVar("is_known_valid", default=False)
-
-
-@contextmanager
-def unverified() -> Iterator[None]:
-    """Let our verifiers pass while the block runs: for IR that was checked, where the bindings would check it again."""
-    token = _is_known_valid.set(True)
-    try:
-        yield
-    finally:
-        _is_known_valid.reset(token)
