@@ -137,6 +137,7 @@ PLACE: tuple[str, ...] = (
     "ipu-spread-sorts",
     "ipu-split-top-k",
     "ipu-block-factors",
+    "ipu-split-transforms",
     "ipu-split-scatters",
     "ipu-spread-gathers",
     "canonicalize",

@@ -1,6 +1,7 @@
 """Arithmetic on sizes, each a number or an array of numbers."""
 
 from collections.abc import Iterable
+from math import isqrt
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -67,3 +68,13 @@ def ceil_log2(n: Size) -> Size:
 def double_words(n: Size, dtype: str) -> Size:
     """The instructions that move ``n`` elements: 8 bytes each."""
     return ceil_div(n * element_type(dtype).bytes, 8)
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors of a positive number, rising.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    low = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
+    return sorted({*low, *(number // each for each in low)})

@@ -1,12 +1,13 @@
 """``ipu-spread-gathers``: gathers from large tables, whose rows are shared out among the tiles."""
 
 from dataclasses import dataclass
-from math import isqrt, prod
+from math import prod
 
 from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loads_in, loop_nest
 from ipu_mlir.dialects.analysis.matchers import is_made_inside, is_used
 from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.machine.size_arithmetic import divisors
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
@@ -157,16 +158,6 @@ def blocks_of_rows(rows: int, columns: int, element_bytes: int, num_tiles: int, 
     bytes_by_blocks = {blocks: fullest(blocks) for blocks in divisors(rows) if blocks <= num_tiles}
     limit = max(5 * min(bytes_by_blocks.values()) // 4, enough)
     return min((blocks for blocks, size in bytes_by_blocks.items() if size <= limit and 2 * size <= whole), default=1)
-
-
-def divisors(number: int) -> list[int]:
-    """All divisors of a positive number, rising.
-
-    >>> divisors(12)
-    [1, 2, 3, 4, 6, 12]
-    """
-    low = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
-    return sorted({*low, *(number // each for each in low)})
 
 
 def _spread(op: ir.Operation, nest: LoopNest, number: int, at: int, blocks: int) -> None:

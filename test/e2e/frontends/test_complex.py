@@ -15,8 +15,8 @@ def pairs(array: np.ndarray) -> np.ndarray:
     return np.stack([array.real, array.imag], -1)
 
 
-def assert_both_give(text: str, arrays: list[np.ndarray], expected: list[np.ndarray]) -> None:
-    exe = ipu.compile(text, target=TARGET)
+def assert_both_give(text: str, arrays: list[np.ndarray], expected: list[np.ndarray], tiles: int = 4) -> None:
+    exe = ipu.compile(text, target=ipu.Target(tiles_per_ipu=tiles))
     for found in (exe.run(arrays), exe.run_per_tile(arrays)):
         for one, other in zip(found, expected, strict=True):
             other = pairs(other) if other.dtype.kind == "c" else other
@@ -46,6 +46,22 @@ def test_transforms(length: int):
     x, c, h = X[:, :length].copy(), C[:, :length].copy(), C[:, :half].copy()
     expected = [np.fft.rfft(x), np.fft.fft(c), np.fft.ifft2(c), np.fft.irfft2(h, (3, length)), np.fft.fft2(c)]
     assert_both_give(text, [x, pairs(c), pairs(h)], expected)
+
+
+def test_transforms_of_long_rows_are_split():
+    rows, row, half = "2x1440", "tensor<2x1440xf32>", "tensor<2x721xcomplex<f32>>"
+    pair = f"tensor<{rows}xcomplex<f32>>"
+    text = f"""
+    func.func @main(%x: {row}, %c: {pair}) -> ({half}, {pair}, {pair}) {{
+      %0 = stablehlo.fft %x, type = RFFT, length = [1440] : ({row}) -> {half}
+      %1 = stablehlo.fft %c, type = FFT, length = [1440] : ({pair}) -> {pair}
+      %2 = stablehlo.fft %c, type = IFFT, length = [1440] : ({pair}) -> {pair}
+      return %0, %1, %2 : {half}, {pair}, {pair}
+    }}"""
+    x = RNG.standard_normal((2, 1440)).astype(np.float32)
+    c = (x + 1j * x[::-1]).astype(np.complex64)
+    assert ipu.compile(text, target=ipu.Target(tiles_per_ipu=64)).mlir("l2").count("library_call") == 6
+    assert_both_give(text, [x, pairs(c)], [np.fft.rfft(x), np.fft.fft(c), np.fft.ifft(c)], tiles=64)
 
 
 KIND = "tensor<3x8xcomplex<f32>>"
