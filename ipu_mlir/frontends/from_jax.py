@@ -89,13 +89,13 @@ _ERFC = (
 """Under its name: ``export`` writes it out as two polynomials, other than ``erf``, whose name it keeps."""
 
 
-_STOP = (
-    primitives.stop_gradient_p,
-    mlir.lower_fun(
-        lambda x: jax.ffi.ffi_call(f"{PREFIX}stop_gradient", jax.ShapeDtypeStruct(x.shape, x.dtype))(x),
-        multiple_results=False,
-    ),
-)
+def _stopped(x: Any) -> Any:
+    if jax.numpy.iscomplexobj(x):
+        return jax.lax.complex(_stopped(x.real), _stopped(x.imag))
+    return jax.ffi.ffi_call(f"{PREFIX}stop_gradient", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+_STOP = (primitives.stop_gradient_p, mlir.lower_fun(_stopped, multiple_results=False))
 """As a call: ``export`` leaves it out, and gradients of the program would go through it."""
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.builders import full, half_of, stablehlo_op, transposed
@@ -90,6 +91,7 @@ def _potrf(op: ir.Operation, types: Types) -> Values:
 
 
 def _factor(op: ir.Operation, a: ir.Value, lower: bool) -> ir.Value:
+    a = _with_gradient(a)
     if lower:
         return _call(op, "cholesky", [a], [a.type])[0]
     return _adjoint(op, _call(op, "cholesky", [_adjoint(op, a)], [a.type])[0])
@@ -105,7 +107,20 @@ def _lu(op: ir.Operation, types: Types) -> Values:
     shape = op.operands[0].type.shape
     *stack, rows, _ = shape[:-1] if _is_complex(op) else shape
     order = ir.RankedTensorType.get([*stack, rows], types[1].element_type)
-    return _call(op, "lu", [op.operands[0]], [*types[:2], order])
+    return _call(op, "lu", [_with_gradient(op.operands[0])], [*types[:2], order])
+
+
+def _with_gradient(matrix: ir.Value) -> ir.Value:
+    """``matrix``, or what it stops: JAX solves with factors of a stopped matrix, and a rule that StableHLO has not."""
+    moved = defining_op(matrix, "stablehlo.transpose")
+    stop = defining_op(matrix if moved is None else moved.operands[0], "ipu.stop_gradient")
+    if stop is None:
+        return matrix
+    if moved is None:
+        return stop.operands[0]
+    copied = moved.clone()
+    copied.operands[0] = stop.operands[0]
+    return copied.results[0]
 
 
 def _triangular_solve(op: ir.Operation, types: Types) -> Values:

@@ -148,6 +148,20 @@ def test_gradients_stop_where_the_other_framework_stops_them() -> None:
             close(own, theirs)
 
 
+def test_solutions_of_jax_have_gradients_by_the_matrix() -> None:
+    jax = pytest.importorskip("jax")
+    linalg, eye = jax.scipy.linalg, 3 * np.eye(SIZE, dtype=np.float32)
+
+    def function(a: Any, b: Any) -> Any:
+        symmetric = linalg.solve(a @ a.T + eye, b, assume_a="pos")
+        return (jax.numpy.linalg.solve(a + eye, b) * symmetric).sum()
+
+    a, b = normal(SIZE, SIZE), normal(SIZE, 2)
+    found = ipu.function(ipu.grad(ipu.imported(jax.jit(function)), (0, 1)), target=SMALL)(a, b)
+    for own, theirs in zip(found, jax.grad(function, (0, 1))(a, b), strict=True):
+        np.testing.assert_allclose(own, theirs, rtol=1e-4, atol=1e-5)
+
+
 def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
     torch = pytest.importorskip("torch")
 
