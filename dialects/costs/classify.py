@@ -29,11 +29,12 @@ def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
     operation = op.operation
     if "library_call" in operation.attributes:
         return _library(operation, nest)
-    ops = scalar_ops(body_ops(operation))
-    if any(not index.linear for load in nest.loads for index in load):
-        return _gather(operation, nest, ops)
-    if not all(nest.parallel):
+    is_gather = any(not index.linear for load in nest.loads for index in load)
+    if not is_gather and not all(nest.parallel):
         return contraction(operation, nest) or _window(operation, nest) or _reduction(operation, nest)
+    ops = scalar_ops(body_ops(operation))
+    if is_gather:
+        return _gather(operation, nest, ops)
     if not ops:
         return _move(operation, nest)
     broadcast = _broadcast(operation, nest) if len(ops) == 1 and has_broadcast(ops[0]) else ""
