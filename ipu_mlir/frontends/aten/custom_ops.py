@@ -1,16 +1,23 @@
-"""Ops that programs and libraries define in Python (``torch.library.custom_op``), as the ops that they are made of."""
+"""Ops that programs and libraries define (``torch.library.custom_op``, torchvision), as the ops they are made of."""
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import torch
 from torch._library.custom_ops import OPDEFS
+from torch.nn import functional
 
 
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
     """By op, what each that writes to none of its arguments does."""
     own = [each for each in OPDEFS.values() if not each._opoverload._schema.is_mutable]
-    return {each._opoverload: partial(_written_out, each._init_fn) for each in own}
+    found: dict[Any, Callable[..., Any]] = {each._opoverload: partial(_written_out, each._init_fn) for each in own}
+    if "torchvision.ops" in sys.modules:
+        found[torch.ops.torchvision.roi_align.default] = _aligned_regions
+        found[torch.ops.torchvision.deform_conv2d.default] = _deformed_convolution
+    return found
 
 
 def _written_out(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -19,3 +26,39 @@ def _written_out(function: Callable[..., Any], *args: Any, **options: Any) -> An
         return function(*args, **options)
     except Exception:  # of any kind: what the function does is its author's
         return NotImplemented
+
+
+def _aligned_regions(x: Any, boxes: Any, scale: float, rows: int, columns: int, samples: int, is_aligned: bool) -> Any:
+    """Means of elements between those of regions; not where sizes of regions say how many are taken."""
+    if samples <= 0:
+        return NotImplemented
+    left, top, right, bottom = (boxes[:, 1:] * scale - (0.5 if is_aligned else 0.0)).unbind(1)
+
+    def shares(first: Any, last: Any, count: int, size: int) -> Any:
+        extent = last - first if is_aligned else (last - first).clamp(min=1.0)
+        at = first[:, None] + extent[:, None] / count * ((torch.arange(count * samples) + 0.5) / samples)
+        near = (1 - (at.clamp(0, size - 1)[..., None] - torch.arange(size)).abs()).clamp(min=0)
+        near = torch.where(((at >= -1) & (at <= size))[..., None], near, 0.0)
+        return near.reshape(-1, count, samples, size).mean(2)
+
+    down, aside = shares(top, bottom, rows, x.shape[2]), shares(left, right, columns, x.shape[3])
+    return down[:, None] @ x[boxes[:, 0].to(torch.int64)] @ aside[:, None].mT
+
+
+def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any, *settings: int) -> Any:
+    """A convolution of elements at places that are off their grid, by ``offset`` (N, 2 G kh kw, rows, columns)."""
+    row_step, column_step, top, left, row_gap, column_gap, groups, parts, has_mask = settings
+    (count, channels, height, width), (made, _, kh, kw), (rows, columns) = x.shape, weight.shape, offset.shape[2:]
+    offset = offset.reshape(count * parts, kh, kw, 2, rows, columns)
+    row = torch.arange(rows) * row_step - top + torch.arange(kh)[:, None] * row_gap
+    column = torch.arange(columns) * column_step - left + torch.arange(kw)[:, None] * column_gap
+    at_row = (offset[:, :, :, 0] + row[:, None, :, None]).reshape(count * parts, -1, columns)
+    at_column = (offset[:, :, :, 1] + column[None, :, None, :]).reshape(count * parts, -1, columns)
+    grid = torch.stack([(2 * at_column + 1) / width - 1, (2 * at_row + 1) / height - 1], -1)
+    taken = functional.grid_sample(x.reshape(count * parts, -1, height, width), grid, align_corners=False)
+    taken = taken.reshape(count, parts, channels // parts, kh * kw, rows, columns)
+    if has_mask:
+        taken = taken * mask.reshape(count, parts, 1, kh * kw, rows, columns)
+    taken = taken.reshape(count, groups, channels // groups * kh * kw, rows * columns)
+    found = (weight.reshape(groups, made // groups, -1) @ taken).reshape(count, made, rows, columns)
+    return found + bias.reshape(-1, 1, 1)

@@ -202,5 +202,8 @@ def _known() -> Mapping[Any, Callable[..., Any]]:
     every[torch.ops.aten._weight_norm_interface_backward.default] = (
         torch.ops.aten._weight_norm_differentiable_backward.default
     )
+    every[torch.ops.aten._new_zeros_with_same_feature_meta.default] = lambda x, like, *, self_num_batch_dims=0: (
+        x.new_zeros((*x.shape[:self_num_batch_dims], *like.shape))
+    )
     every[torch.ops.aten._linalg_check_errors.default] = lambda *_, **__: None
     return {op: how for op, how in every.items() if op not in RULES}

@@ -1,5 +1,6 @@
 """How PyTorch traces programs for us, and what is said of those that it cannot trace."""
 
+import itertools
 import linecache
 import logging
 import math
@@ -82,6 +83,32 @@ def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
     return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
 
 
+def _covariance(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    x = torch.atleast_2d(input)
+    if not x.is_floating_point() and not x.is_complex():
+        x = x.to(torch.get_default_dtype())
+    counts = torch.ones(x.shape[1]) if fweights is None else fweights
+    weights = counts if aweights is None else counts * aweights
+    total = weights.sum()
+    apart = x - (x * weights).sum(1, keepdim=True) / total
+    lost = correction if aweights is None else correction * (weights * aweights).sum() / total
+    return ((apart * weights) @ apart.mH / (total - lost).clamp(min=0)).squeeze()
+
+
+def _correlation(input: Any) -> Any:
+    found = _covariance(input)
+    if not found.dim():
+        return found / found
+    deviation = found.diagonal().real.sqrt()
+    found = found / deviation[:, None] / deviation
+    return found if found.is_complex() else found.clamp(-1, 1)
+
+
+def _combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    every = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    return input[torch.tensor([*every(range(len(input)), r)], dtype=torch.int64).reshape(-1, r)]
+
+
 def _is_place(entry: Any) -> bool:
     """True for an integer in an index that is a tensor, whose value PyTorch itself asks for."""
     return isinstance(entry, torch.Tensor) and not entry.dim() and entry.dtype in _INTEGERS
@@ -144,6 +171,9 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
     torch.Tensor.__setitem__: _write,
     **packed.PLAIN,
+    **dict.fromkeys((torch.cov, torch.Tensor.cov), _covariance),
+    **dict.fromkeys((torch.corrcoef, torch.Tensor.corrcoef), _correlation),
+    torch.combinations: _combinations,
     functional.one_hot: _one_hot,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
     **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},

@@ -369,6 +369,29 @@ def test_gradients_of_losses_of_margins():
     check(one, numbers(6))
 
 
+def test_covariances_and_combinations_ask_for_no_value():
+    counts, weights = torch.tensor([1, 2, 1, 3]), torch.tensor([0.1, 0.2, 0.3, 0.4])
+
+    def f(x):
+        return torch.cov(x), x.cov(correction=0, fweights=counts, aweights=weights), x.corrcoef(), x[0].cov()
+
+    check(f, numbers(3, 4))
+    check(lambda x: (torch.combinations(x, 3, True), torch.func.linearize(torch.sin, x)[1](x)), numbers(4))
+
+
+def test_ops_of_torchvision():
+    ops = pytest.importorskip("torchvision.ops")
+    boxes = torch.tensor([[0.0, 0, 0, 4, 4], [1.0, 1, 2, 7, 6.5], [0.0, -3, 2, 9, 2.2]])
+
+    def f(x, boxes, offset, mask, weight):
+        aligned = ops.roi_align(x, boxes, (2, 3), spatial_scale=0.8, sampling_ratio=2, aligned=True)
+        deformed = ops.deform_conv2d(x, offset, weight, stride=(2, 1), padding=(1, 2), dilation=(1, 2), mask=mask)
+        return aligned, ops.roi_align(x, boxes, 2, sampling_ratio=1), deformed
+
+    places = numbers(2, 24, 4, 8, seed=1) * 2, numbers(2, 12, 4, 8, seed=2)
+    check(f, numbers(2, 2, 7, 6), boxes, *places, numbers(4, 1, 3, 2, seed=3), tolerance=1e-5)
+
+
 def test_gradients_of_parametrized_weights():
     layer = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3))
 
