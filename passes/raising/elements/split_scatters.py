@@ -4,12 +4,22 @@ from math import isqrt, prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.combiners import OPS_OF_KIND, neutral
-from ipu_mlir.passes.support.linalg_builders import combined, fill_with, generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import (
+    combined,
+    constant_index,
+    elementwise,
+    fill_with,
+    generic,
+    identity_map,
+    loop_index,
+    zero,
+)
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _FEWEST_UPDATES = 256  # that a tile looks at sooner than partial results are combined
@@ -18,14 +28,15 @@ _LOOKS_PER_ELEMENT = 12  # updates of elsewhere that a tile looks at in the time
 _ROOM = 8  # of a tile's memory, one part in so many that partial results may take
 _ROUNDS_ALL = 32  # bits from which a sum is rounded after each addition
 _PREFIX = "scatter_"
+_FEWEST_PUT = 1024  # updates among which the last one for each element is looked for, before it is put there
 
 
 class SplitScatters(Pass):
     """Let parts of the updates of a scatter go to partial results, which are then combined.
 
     Every tile that has elements looks at all updates, since any may be its own; with partial results it looks at a part
-    of them. What is left when the parts are equal goes first, and to the
-    result itself. Sums of floats are put together in another order.
+    of them. Which of many updates an element keeps is found as the largest of their numbers, and gathered. What is left
+    when the parts are equal goes first, and to the result itself. Sums of floats are put together in another order.
 
     Needs:  calls of the codelets ``scatter_add``, ``scatter_mul``, ``scatter_max``, ``scatter_min``
             (``ipu-raise-loops``), and the target.
@@ -38,8 +49,80 @@ class SplitScatters(Pass):
         with module.context:
             target = module_target(module)
             for op in list_ops(module, "linalg.generic"):
+                call = op.attributes.get("library_call", None)
+                if call is not None and call == ir.StringAttr.get(f"{_PREFIX}set"):
+                    _find_last(op, target)
+            for op in list_ops(module, "linalg.generic"):
                 if "library_call" in op.attributes:
                     _split_one(op, target)
+
+
+def _find_last(op: ir.Operation, target: Target) -> None:
+    """Let ``op`` find the number of the last update for each element, and gather the updates, if parts are worth it.
+
+    Where each element takes updates at its own place along a dimension, as the columns of rows, all have one number.
+    """
+    nest, result, number = loop_nest(op), op.results[0].type, ir.IntegerType.get_signless(32)
+    rank = result.rank
+    if nest is None or nest.parallel.count(False) != 1 or nest.num_inputs != 2 * rank + 2:
+        return
+    loop, kept = nest.parallel.index(False), [index.plain_loop for index in nest.outputs[0]]
+    updates, places = nest.extents[loop], [index.plain_loop for index in nest.indices[rank + 1]]
+    if updates < _FEWEST_PUT or places.count(loop) != 1:
+        return
+    alike = [each for d, each in enumerate(kept) if _is_own_place(op, nest, d, each)]
+    asked = {i for each in nest.indices[: rank + 1] for index in each for i, c in enumerate(index.coefficients) if c}
+    sizes = {each: 1 if each in alike else size for each, size in zip(kept, result.shape, strict=True)}
+    columns = prod(size for each, size in sizes.items() if each in asked)
+    tiles = target.num_compute_tiles
+    if parts_of_updates(updates, prod(sizes.values()) // columns, columns, tiles, _room(target, number)) == 1:
+        return
+    maps = indexing_maps(op)
+    assert maps is not None, "an op with a loop nest has indexing maps"
+    *inputs, start = op.operands
+    tensor, arith = upstream("tensor"), upstream("arith")
+    with ir.InsertionPoint(op), op.location:
+        for operand, indices in enumerate(nest.indices[: nest.num_inputs]):
+            for dimension, index in enumerate(indices):
+                if index.plain_loop in alike and operand != rank + 1:
+                    inputs[operand] = _slice(inputs[operand], dimension, 0, 1)
+        update, at = inputs[rank + 1], places.index(loop)
+        counter = _counting([updates if d == at else 1 for d in range(len(places))], at)
+        inputs[rank + 1] = elementwise(counter, number, lambda x: arith.IndexCastOp(number, x).result).results[0]
+        along = [ir.AffineExpr.get_dim(loop) if d == at else ir.AffineExpr.get_constant(0) for d in range(len(places))]
+        maps[rank + 1] = ir.AffineMap.get(len(nest.extents), 0, along)
+        none = fill_with(
+            arith.ConstantOp(number, -1).result, tensor.EmptyOp(list(sizes.values()), number).result
+        ).results[0]
+        call = {"library_call": ir.StringAttr.get(f"{_PREFIX}max")}
+        last = generic(inputs, [none], maps, nest.parallel, _last, call).results[0]
+
+        def body(arguments: list[ir.Value]) -> list[ir.Value]:
+            which, old, _ = arguments
+            chosen = arith.IndexCastOp(ir.IndexType.get(), arith.MaxSIOp(which, zero(number)).result).result
+            here = {None: constant_index(0), loop: chosen, **{each: loop_index(d) for d, each in enumerate(kept)}}
+            new = tensor.ExtractOp(update, [here[each] for each in places]).result
+            return [arith.SelectOp(arith.CmpIOp(arith.CmpIPredicate.sge, which, zero(number)).result, new, old).result]
+
+        own = [ir.AffineExpr.get_constant(0) if x in alike else ir.AffineExpr.get_dim(d) for d, x in enumerate(kept)]
+        whole = identity_map(rank)
+        empty = tensor.EmptyOp(list(result.shape), result.element_type).result
+        of_last = ir.AffineMap.get(rank, 0, own)
+        replace_op(op, list(generic([last, start], [empty], [of_last, whole, whole], [True] * rank, body).results))
+
+
+def _is_own_place(op: ir.Operation, nest: LoopNest, dimension: int, loop: int | None) -> bool:
+    """True if the index of ``op`` in ``dimension`` counts along ``loop``, which no other index and no guard knows."""
+    rank = op.results[0].type.rank
+    made = op.operands[dimension].owner
+    along = [d for d, index in enumerate(nest.indices[dimension]) if index.plain_loop == loop]
+    if loop is None or isinstance(made, ir.Block) or made.name != "linalg.generic" or len(along) != 1:
+        return False
+    found = terminator(made.regions[0].blocks[0]).operands[0].owner
+    counts = not isinstance(found, ir.Block) and found.name == "linalg.index"
+    others = [each for number, each in enumerate(nest.indices[: rank + 1]) if number != dimension]
+    is_alone = not any(index.coefficients[loop] for each in others for index in each)
+    return counts and ir.IntegerAttr(found.operation.attributes["dim"]).value == along[0] and is_alone
 
 
 def _split_one(op: ir.Operation, target: Target) -> None:
@@ -56,13 +139,17 @@ def _split_one(op: ir.Operation, target: Target) -> None:
         return
     at = _updates_at(nest, loop, rank)
     tiles = target.num_compute_tiles
-    room = tiles * (target.bytes_per_tile // _ROOM) // element_bytes(element)
     if at is None:
         return
-    parts = parts_of_updates(nest.extents[loop], *_sizes(nest, rank), tiles, room)
+    parts = parts_of_updates(nest.extents[loop], *_sizes(nest, rank), tiles, _room(target, element))
     if parts > 1:
         with ir.InsertionPoint(op), op.location:
             replace_op(op, [_in_parts(op, nest, loop, at, parts, combiner)])
+
+
+def _room(target: Target, element: ir.Type) -> int:
+    """The partial results of type ``element`` that all tiles have room for."""
+    return target.num_compute_tiles * (target.bytes_per_tile // _ROOM) // element_bytes(element)
 
 
 def _updates_at(nest: LoopNest, loop: int, rank: int) -> int | None:

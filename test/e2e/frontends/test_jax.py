@@ -363,6 +363,20 @@ def test_a_plain_function_may_return_an_array_of_jax():
     )
 
 
+def test_of_many_updates_of_an_element_the_last_one_stays():
+    places = jnp.arange(1100) * 37 % 90 - 3  # some outside, each several times
+    arrays = jnp.ones((80, 3)), jnp.arange(3300.0).reshape(1100, 3)
+
+    def updated(x, rows):
+        return x.at[places].set(rows), x.at[places, places // 40].set(rows[:, 1])
+
+    exe = ipu.compile(updated, args=arrays, target=ipu.Target(tiles_per_ipu=16))
+    assert exe.mlir("l2").count("scatter_max") >= 2 and "scatter_set" not in exe.mlir("l2")
+    for found in (exe(*arrays), exe.run_per_tile([np.asarray(array) for array in arrays])):
+        for one, other in zip(found, updated(*arrays), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_updates_of_boxes_are_updates_of_slices():
     boxes = [np.s_[1::3], np.s_[1:-1, 2:-2], np.s_[::2, 3], np.s_[::-1, ::2], np.s_[-1], np.s_[:, np.arange(3, 6)]]
 

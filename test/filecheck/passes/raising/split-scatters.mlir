@@ -76,4 +76,36 @@ func.func @large_table(%at: tensor<300xindex>, %guard: tensor<300xi1>, %updates:
   } -> tensor<900000xf32>
   return %y : tensor<900000xf32>
 }
+
+// Of many updates the number of the last one is found, of each row, and the rows are gathered.
+// CHECK-LABEL: func.func @last_of_many
+// CHECK-SAME: %[[ROWS:[a-z0-9]*]]: tensor<6000x3xf32>
+// CHECK: library_call = "scatter_max"} ins({{.*}}) outs(%{{.*}} : tensor<{{[0-9]+}}x50x1xi32>)
+// CHECK: %[[LAST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<50x1xi32>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<50x3xf32>)
+// CHECK: %[[NEW:.*]] = tensor.extract %[[ROWS]][%{{.*}}, %{{.*}}]
+// CHECK: arith.select %{{.*}}, %[[NEW]],
+func.func @last_of_many(%at: tensor<6000x1xindex>, %guard: tensor<1x1xi1>, %rows: tensor<6000x3xf32>, %own: tensor<50xindex>,
+                        %into: tensor<50x3xf32>) -> tensor<50x3xf32> {
+  %e = tensor.empty() : tensor<1x3xindex>
+  %columns = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%e : tensor<1x3xindex>) {
+  ^bb0(%out: index):
+    %j = linalg.index 1 : index
+    linalg.yield %j : index
+  } -> tensor<1x3xindex>
+  %f = tensor.empty() : tensor<3xindex>
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(u, i, j) -> (u, 0)>, affine_map<(u, i, j) -> (0, j)>, affine_map<(u, i, j) -> (0, 0)>,
+                       affine_map<(u, i, j) -> (u, j)>, affine_map<(u, i, j) -> (i)>, affine_map<(u, i, j) -> (j)>,
+                       affine_map<(u, i, j) -> (i, j)>],
+      iterator_types = ["reduction", "parallel", "parallel"], library_call = "scatter_set"}
+      ins(%at, %columns, %guard, %rows, %own, %f
+          : tensor<6000x1xindex>, tensor<1x3xindex>, tensor<1x1xi1>, tensor<6000x3xf32>, tensor<50xindex>, tensor<3xindex>)
+      outs(%into : tensor<50x3xf32>) {
+  ^bb0(%a: index, %b: index, %c: i1, %d: f32, %g: index, %h: index, %out: f32):
+    linalg.yield %out : f32
+  } -> tensor<50x3xf32>
+  return %y : tensor<50x3xf32>
+}
 }
