@@ -99,7 +99,8 @@ class CheckedMemory(Memory):
             return
         for name, array in shared.items():
             changed = (writers[name] >= 0).reshape(bits_of(array).shape)
-            bits_of(array)[changed] = bits_of(before[name])[changed]
+            if changed.any():  # arguments may be read-only
+                bits_of(array)[changed] = bits_of(before[name])[changed]
         self._fill_scratch(blocks)
         self._random.shuffle(starts)
         self._is_shared = True

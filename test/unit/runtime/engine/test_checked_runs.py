@@ -49,6 +49,8 @@ def translated(threads: int = 4, text: str = TURNED, **options: Any) -> Translat
 def run(translation: Translation, threads: int = 4) -> np.ndarray:
     rng = np.random.default_rng(0)
     x, w = (rng.normal(0, 1, shape).astype(np.float32) for shape in ((CHANNELS, ROWS, COLUMNS), (ROWS, COLUMNS)))
+    for each in (x, w):
+        each.flags.writeable = False
     (got,) = Engine.of(translation, threads).run([x, w])
     np.testing.assert_allclose(got, -(x * np.exp(w)).transpose(1, 2, 0), rtol=2e-6)
     return got
