@@ -200,7 +200,7 @@ def _masked_fill(x: Any, mask: Any, value: Any, made: Made) -> Any:
 
 @rule("masked_scatter.default")
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
-    mask = np.broadcast_to(mask, x.shape)
+    x, mask = np.broadcast_arrays(x, mask)
     number = np.cumsum(np.reshape(mask, (-1,)).astype(np.int32)) - 1
     flat = np.reshape(source, (-1,)).astype(x.dtype)
     chosen = np.take(flat, np.clip(number, 0, flat.shape[0] - 1))

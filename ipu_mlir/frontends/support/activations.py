@@ -20,17 +20,21 @@ def gelu(x: Any, by_tanh: bool) -> Any:
 
 
 def softmax(x: Any, axis: int = -1) -> Any:
+    if 0 in x.shape:
+        return x
     exponentials = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:
+    if 0 in x.shape:
+        return x
     shifted = x - np.max(x, axis=axis, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
 def logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    largest = np.max(x, axis=axis, keepdims=True)
+    largest = np.max(x, axis=axis, keepdims=True, **({"initial": -np.inf} if 0 in x.shape else {}))
     largest = np.where(np.isfinite(largest), largest, 0.0)
     found = np.log(np.sum(np.exp(x - largest), axis=axis, keepdims=True)) + largest
     return found if keepdims or not axis else np.squeeze(found, axis)

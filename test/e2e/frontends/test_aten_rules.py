@@ -243,6 +243,14 @@ def test_images_in_other_sizes_and_their_gradients():
     check(f, numbers(1, 2, 4, 5), tolerance=1e-5)
 
 
+def test_shares_of_no_elements():
+    def f(x):
+        shares = torch.softmax(x, 1), torch.softmax(x, 0, torch.float64), torch.log_softmax(x, 1)
+        return *shares, torch.logsumexp(x, 1), torch.logsumexp(x, 0), functional.softmin(x, 0)
+
+    check(f, numbers(3, 0))
+
+
 def test_elements_are_written_where_indices_say():
     def f(x, places, rows, values):
         scattered = x.scatter(1, places, values), x.scatter_add(1, places, values), x.index_add(0, rows, values)
@@ -251,7 +259,7 @@ def test_elements_are_written_where_indices_say():
             for how in ("sum", "mean", "amax", "prod")
             for own in (True, False)
         ]
-        masked = x.masked_scatter(x > 0, values), x.index_copy(0, rows, values), x.index_fill(1, rows, 3.0)
+        masked = x.masked_scatter(x > 0, values), x[0].masked_scatter(x > 0, values), x.index_copy(0, rows, values), x.index_fill(1, rows, 3.0)
         return *scattered, *reduced, *masked, x.gather(1, places), x[rows, rows], torch.take(x, places)
 
     places = torch.tensor([[0, 2, 2], [3, 0, 1], [1, 1, 1]])
