@@ -259,7 +259,12 @@ def test_elements_are_written_where_indices_say():
             for how in ("sum", "mean", "amax", "prod")
             for own in (True, False)
         ]
-        masked = x.masked_scatter(x > 0, values), x[0].masked_scatter(x > 0, values), x.index_copy(0, rows, values), x.index_fill(1, rows, 3.0)
+        masked = (
+            x.masked_scatter(x > 0, values),
+            x[0].masked_scatter(x > 0, values),
+            x.index_copy(0, rows, values),
+            x.index_fill(1, rows, 3.0),
+        )
         return *scattered, *reduced, *masked, x.gather(1, places), x[rows, rows], torch.take(x, places)
 
     places = torch.tensor([[0, 2, 2], [3, 0, 1], [1, 1, 1]])

@@ -1,4 +1,4 @@
-"""Random networks of JAX and PyTorch, their gradients too: machine code in blocks and threads, NumPy, the frameworks.
+"""Random networks of JAX, PyTorch and TensorFlow, with gradients: kernels in blocks and threads, NumPy, frameworks.
 
 ``IPU_RANDOM_NETWORKS`` says how many the long test draws (100 without it), ``IPU_RANDOM_SEED`` from which seed on;
 ``python test/e2e/support/networks/campaign.py`` draws any number, and makes those smaller that fail.
@@ -13,7 +13,7 @@ from support.networks.draw import draw_network, output_shape
 from support.networks.frameworks import FRAMEWORKS
 from support.networks.parameters import input_of, parameters_of
 
-FEW = {"jax": range(6), "torch": range(100, 102)}
+FEW = {"jax": range(6), "torch": range(100, 102), "tensorflow": range(200, 202)}
 MANY = int(os.environ.get("IPU_RANDOM_NETWORKS", "100"))
 SEED = int(os.environ.get("IPU_RANDOM_SEED", "0"))
 
@@ -46,8 +46,8 @@ def test_frameworks_say_the_same_of_a_network():
     for seed in range(6):
         network = draw_network(seed)
         numbers = parameters_of(network), input_of(network)
-        one, other = (make(network).run(*numbers) for make in FRAMEWORKS.values())
-        assert not difference(one, other), f"seed {seed}: {network}"
+        one, *others = (make(network).run(*numbers) for make in FRAMEWORKS.values())
+        assert not any(difference(one, other) for other in others), f"seed {seed}: {network}"
 
 
 def test_shapes_are_those_of_the_results():

@@ -1,6 +1,6 @@
 """Many random networks, one after another: prints those that differ or end in an error, each made smaller.
 
-python test/e2e/support/networks/campaign.py FIRST COUNT [jax|torch]
+python test/e2e/support/networks/campaign.py FIRST COUNT [jax|torch|tensorflow]
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""Random networks as programs of JAX and PyTorch."""
+"""Random networks as programs of JAX, PyTorch and TensorFlow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,4 +53,19 @@ def made_of_torch(network: Network) -> Made:
     return Made(function, lambda *given: arrays(function(*tensors(given))), tensors, arrays)
 
 
-FRAMEWORKS = {"jax": made_of_jax, "torch": made_of_torch}
+def made_of_tensorflow(network: Network) -> Made:
+    import tensorflow as tf
+    from support.networks.on_tensorflow import tensorflow_program
+
+    function = tensorflow_program(network)
+
+    def tensors(nested: Any) -> Any:
+        return tf.nest.map_structure(tf.constant, nested)
+
+    def arrays(nested: Any) -> list[np.ndarray]:
+        return [np.asarray(each) for each in tf.nest.flatten(nested)]
+
+    return Made(function, lambda *given: arrays(function(*tensors(given))), tensors, arrays)
+
+
+FRAMEWORKS = {"jax": made_of_jax, "torch": made_of_torch, "tensorflow": made_of_tensorflow}
