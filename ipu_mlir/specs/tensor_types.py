@@ -78,12 +78,21 @@ def is_made_of_floats(dtype: np.dtype[Any]) -> bool:
     return kind_of(dtype) in "fc"
 
 
-def limits_of(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The lowest and the highest number of a float type: infinities, where it has such.
+def limits_of(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The lowest and the highest value of an element type: infinities, where it has such.
 
     >>> limits_of(np.dtype(np.float16)), limits_of(host_dtype("f8E4M3FN"))
     ((-inf, inf), (-448.0, 448.0))
+    >>> limits_of(np.dtype(np.bool_)), limits_of(np.dtype(np.uint8))
+    ((False, True), (0, 255))
     """
+    if dtype.kind == "b":
+        return False, True
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    if dtype in _PARTS:
+        low, high = limits_of(_PARTS[dtype])
+        return complex(low, low), complex(high, high)
     infinite = [float(np.asarray(limit).astype(dtype)) for limit in (-np.inf, np.inf)]
     low, high = (limit if np.isinf(limit) else None for limit in infinite)
     finite = (0.0, 0.0) if low is not None and high is not None else finite_range(_NARROW_FLOATS[dtype.name])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule
+from ipu_mlir.specs.tensor_types import limits_of
 
 
 def _key(x: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
@@ -116,9 +117,7 @@ _NEUTRAL = {"sum": 0, "mean": 0, "prod": 1}
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     if reduce in _NEUTRAL:
         return _NEUTRAL[reduce]
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
-    return -np.inf if reduce == "amax" else np.inf
+    return limits_of(dtype)[reduce == "amin"]
 
 
 @rule("scatter_reduce.two")

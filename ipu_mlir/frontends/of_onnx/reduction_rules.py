@@ -42,11 +42,11 @@ def _zero(dtype: np.dtype[Any]) -> Any:
 
 
 def _smallest(dtype: np.dtype[Any]) -> Any:
-    return dtype.type(limits_of(dtype).min if dtype.kind in "iu" else False if dtype.kind == "b" else -np.inf)
+    return dtype.type(limits_of(dtype)[0])
 
 
 def _largest(dtype: np.dtype[Any]) -> Any:
-    return dtype.type(limits_of(dtype).max if dtype.kind in "iu" else True if dtype.kind == "b" else np.inf)
+    return dtype.type(limits_of(dtype)[1])
 
 
 _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[np.dtype[Any]], Any]]] = {

@@ -155,7 +155,7 @@ def _transposed(
 @rule("MaxPool")
 def _max_pool(x: Any, *, kernel_shape: Sequence[int], outputs: int = 1, storage_order: int = 0, **settings: Any) -> Any:
     windows = _windows(x.shape[2:], kernel_shape, **settings)
-    least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else limits_of(x.dtype)[0]
+    least = limits_of(x.dtype)[0]
     whole = _reached(x, windows, least)
     best = slide("maximum", whole, windows.kernel, windows.stride, windows.dilation, windows.counts, least)
     if outputs < 2:

@@ -187,21 +187,7 @@ def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
     fixed = _COMBINE[name][1]
     if fixed is not None:
         return fixed
-    return limits_for(dtype)[name == "min"]
-
-
-def limits_for(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """The lowest and the highest value of an element type.
-
-    >>> limits_for(np.dtype(np.bool_)), limits_for(np.dtype(np.uint8))
-    ((False, True), (0, 255))
-    """
-    if dtype.kind == "b":
-        return False, True
-    if kind_of(dtype) in "fc":
-        low, high = limits_of(part_dtype(dtype))
-        return (complex(low, low), complex(high, high)) if dtype.kind == "c" else (low, high)
-    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return limits_of(dtype)[name == "min"]
 
 
 def _product(value: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

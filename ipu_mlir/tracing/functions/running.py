@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.specs.tensor_types import kind_of, limits_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.emit import Index, Loop, Sum, empty, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.joining import concatenate
 from ipu_mlir.tracing.functions.padding import pad_with
-from ipu_mlir.tracing.functions.reductions import limits_for, sum_dtype
+from ipu_mlir.tracing.functions.reductions import sum_dtype
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import tensor, trace_of
 from ipu_mlir.tracing.pairs import as_pairs, from_pairs
@@ -22,8 +22,8 @@ from ipu_mlir.tracing.scalar_ops import BODIES
 _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "add": lambda dtype: 0,
     "multiply": lambda dtype: 1,
-    "maximum": lambda dtype: limits_for(dtype)[0],
-    "minimum": lambda dtype: limits_for(dtype)[1],
+    "maximum": lambda dtype: limits_of(dtype)[0],
+    "minimum": lambda dtype: limits_of(dtype)[1],
     "logaddexp": lambda dtype: -np.inf,
 }
 """What changes no element that it is combined with, by the ufunc that combines."""

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.specs.tensor_types import kind_of, limits_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype, conjugated
 from ipu_mlir.tracing.elementwise import where as _where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions import reductions
-from ipu_mlir.tracing.functions.reductions import Axes, axes_of, count_along, limits_for
+from ipu_mlir.tracing.functions.reductions import Axes, axes_of, count_along
 from ipu_mlir.tracing.operands import common_dtype, common_float, tensor, trace_of
 
 
@@ -160,12 +160,12 @@ def nanstd(a: Any, axis: Axes = None, dtype: Any = None, **options: Any) -> Any:
 
 def nanargmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Of NaN alone, which NumPy refuses, the first."""
-    return argmax(_without_nan(a, limits_for(a.dtype)[0]), axis, keepdims=keepdims)
+    return argmax(_without_nan(a, limits_of(a.dtype)[0]), axis, keepdims=keepdims)
 
 
 def nanargmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Of NaN alone, which NumPy refuses, the first."""
-    return argmin(_without_nan(a, limits_for(a.dtype)[1]), axis, keepdims=keepdims)
+    return argmin(_without_nan(a, limits_of(a.dtype)[1]), axis, keepdims=keepdims)
 
 
 def cov(
@@ -211,7 +211,7 @@ def _extreme(name: str, ufunc: np.ufunc, a: Any, axis: Axes, keepdims: bool, ini
         raise TraceValueError(f"{name} of {a} with where= needs initial=, the extreme of no elements")
     if initial is None:
         return reductions.reduce(name, a, axis, keepdims)
-    neutral = limits_for(a.dtype)[name == "min"]
+    neutral = limits_of(a.dtype)[name == "min"]
     chosen = _chosen(a, mask, neutral)
     axes = axes_of(name, a, axis)
     if count_along(a, axes) == 0:
@@ -236,7 +236,7 @@ def _without_nan(a: Any, instead: Any) -> Any:
 
 def _unless_all_nan(reduction: Callable[..., Any], a: Any, axis: Axes, keepdims: bool, initial: Any, mask: Any) -> Any:
     found = reduction(
-        _without_nan(a, limits_for(a.dtype)[reduction is min]), axis, keepdims=keepdims, initial=initial, where=mask
+        _without_nan(a, limits_of(a.dtype)[reduction is min]), axis, keepdims=keepdims, initial=initial, where=mask
     )
     if kind_of(a.dtype) not in "fc" or initial is not None:
         return found

@@ -216,6 +216,24 @@ def test_what_a_padding_takes_away_stays_away():
     np.testing.assert_allclose(ipu.compile(padded, target=TARGET)(x), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [("ReduceMax", (np.iinfo(np.int32).min, -np.inf, False)), ("ReduceMin", (np.iinfo(np.int32).max, np.inf, True))],
+)
+def test_extremes_of_no_elements(op: str, expected: tuple):
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (int32[2,0] i, float[2,0] f, bool[2,0] b) => (int32[2] x, float[2] y, bool[2] z) <int64[1] axis = {{1}}> {{
+            x = {op} <keepdims = 0> (i, axis)
+            y = {op} <keepdims = 0> (f, axis)
+            z = {op} <keepdims = 0> (b, axis)
+        }}"""
+    )
+    given = [np.zeros((2, 0), dtype) for dtype in (np.int32, np.float32, np.bool_)]
+    for found, value in zip(ipu.compile(model, target=TARGET)(*given), expected, strict=True):
+        assert list(found) == [value] * 2
+
+
 def test_maxima_of_regions_round_their_corners():
     """As Fast R-CNN defines them, cell by cell."""
     x = np.random.default_rng(0).standard_normal((2, 2, 5, 6)).astype(np.float32)

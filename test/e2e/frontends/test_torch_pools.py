@@ -57,6 +57,15 @@ def test_largest_elements_of_windows(has_places: bool):
     torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=0, rtol=0)
 
 
+def test_largest_integers_of_windows():
+    x = torch.randint(-99, 99, (2, 3, 8, 7), dtype=torch.int32)
+
+    def largest(x):
+        return torch.nn.functional.max_pool2d(x, 3, 2, 1)
+
+    torch.testing.assert_close(ipu.compile(largest, args=[x], target=TARGET)(x), largest(x))
+
+
 def test_gradients_of_means_of_windows():
     torch.manual_seed(0)
     tensors = [torch.randn(shape) for shape, *_ in MEANS]
