@@ -19,10 +19,12 @@ def import_graph(
             del definition.node[place]
         else:
             definition.node[place].attr.pop("_class", None)  # beside which op it stands, which may be gone
-    names = [each.name for each in results]
-    read = {f"{source.partition(':')[0]}:0" for node in definition.node for source in node.input} | set(names)
-    mapped = {each.name: own for each, own in zip(inputs, given, strict=True) if each.name in read}
-    return list(tf.graph_util.import_graph_def(definition, mapped, names, name="") or [])
+    read = {f"{source.partition(':')[0]}:0" for node in definition.node for source in node.input}
+    known = {each.name: own for each, own in zip(inputs, given, strict=True)}
+    mapped = {name: own for name, own in known.items() if name in read}
+    names = [each.name for each in results if each.name not in known]
+    made = iter(tf.graph_util.import_graph_def(definition, mapped, names, name="") or [])
+    return [known[each.name] if each.name in known else next(made) for each in results]
 
 
 def handle_in_graph(variable: Any) -> tf.Tensor:

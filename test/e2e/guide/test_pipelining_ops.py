@@ -1,6 +1,6 @@
 """``pipelining_ops.pipeline``, against plain TensorFlow that trains the same network one mini-batch after another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -164,8 +164,7 @@ class Training:
                     repeat_count=self.repeats,
                     infeed_queue=infeed,
                     outfeed_queue=outfeed,
-                    optimizer_function=optimizer_function,
-                    **options,
+                    **{"optimizer_function": optimizer_function, **options},
                 )
 
             strategy.run(step, args=(self.count if count is None else count,))
@@ -380,6 +379,30 @@ def test_masks_and_sums_are_of_what_goes_to_the_queue():
     for own, other in zip(training.on_device(2, **coarse).outputs, sums, strict=True):
         assert own.dtype == np.float16
         np.testing.assert_allclose(own, other, rtol=5e-3, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"), [({}, [0, 1]), ({"outfeed_mask": [True, False]}, [1]), ({"outfeed_loss": True}, [0])]
+)
+def test_the_rate_may_be_an_input_that_goes_through_all_stages(options: dict, kept: list):
+    def by_rate(loss, rate):
+        return pipelining.OptimizerFunctionOutput(tf1.train.GradientDescentOptimizer(rate), loss)
+
+    def stages(weights, states):
+        def first(rate, x, y):
+            return rate, tf.tanh(tf.matmul(x, weights[0])), y
+
+        def last(rate, x, y):
+            return tf.reduce_mean((tf.matmul(x, weights[1]) - y) ** 2), rate
+
+        if tf.executing_eagerly():
+            return [lambda x, y: first(tf.constant(RATE), x, y), last]
+        return [first, last]
+
+    training = Training(Network(stages, [(SIZE, SIZE), (SIZE, 1)]), 4)
+    wanted = training.on_host()
+    found = training.on_device(2, inputs=[tf.constant(RATE)], optimizer_function=by_rate, **options)
+    assert_same(found, replace(wanted, outputs=[wanted.outputs[place] for place in kept]))
 
 
 def infer(stages, count=4, inputs=None, **options):
