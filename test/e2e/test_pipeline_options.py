@@ -193,7 +193,10 @@ def test_a_value_that_is_kept_is_not_computed_again():
     ("make", "message"),
     [
         (lambda: ipu.pipeline([encode, decode], 4, offload=["weights"]), "a list of stored, gradients, parameters"),
-        (lambda: ipu.pipeline([encode, decode], 4, recompute=-0.5), "recompute=-0.5; as a number it is 0 or more"),
+        (
+            lambda: ipu.pipeline([encode, decode], 4, recompute=-0.5),
+            "recompute=-0.5; it is one of none, elementwise, inputs, or a number from 0 on",
+        ),
         (lambda: ipu.pipeline([encode, decode], 4, serialized=2), "it takes the schedule sequential"),
         (lambda: train(ipu.pipeline([encode, decode], COUNT, results=["sum"])), "whose last stage returns 2 tensors"),
         (lambda: train(ipu.pipeline([encode, decode], COUNT), 4), "the pipeline has 8 micro-batches; a call cannot"),
