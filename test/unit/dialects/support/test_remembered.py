@@ -38,11 +38,11 @@ def test_attributes_of_two_contexts_are_two():
 
 
 def test_nothing_is_kept_outside_of_blocks():
-    alive = ir.Context._get_live_count()
+    alive = ir.Context._get_live_count()  # garbage of other tests among them, which may go at any time
     text_of(attribute())
     with remembering():
         text_of(attribute())
-    assert ir.Context._get_live_count() == alive
+    assert ir.Context._get_live_count() <= alive
 
 
 def test_what_an_inner_block_learnt_holds_to_the_end_of_the_outer_one():
