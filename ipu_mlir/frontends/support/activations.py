@@ -34,7 +34,8 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 
 
 def logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    largest = np.max(x, axis=axis, keepdims=True, **({"initial": -np.inf} if 0 in x.shape else {}))
+    started: dict[str, Any] = {"initial": -np.inf} if 0 in x.shape else {}
+    largest = np.max(x, axis=axis, keepdims=True, **started)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     found = np.log(np.sum(np.exp(x - largest), axis=axis, keepdims=True)) + largest
     return found if keepdims or not axis else np.squeeze(found, axis)
