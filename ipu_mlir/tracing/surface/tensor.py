@@ -239,7 +239,8 @@ class Tensor(Symbol):
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TraceTypeError(
             f"{self} becomes no array while tracing: its values come when the program runs; "
-            "use NumPy's functions on it (np.stack joins tensors), or return it from the function"
+            "use NumPy's functions on it (np.stack joins tensors, np.take(table, x, axis=0) is table[x]), "
+            "or return it from the function"
         )
 
     def __bool__(self) -> NoReturn:

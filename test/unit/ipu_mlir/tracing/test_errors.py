@@ -110,6 +110,7 @@ CASES = [
     (lambda x: f"{x.sum():.3f}", X, TypeError, "has no digits while tracing, so the format '.3f' does not apply"),
     (lambda x: x.item(), X, TypeError, "is no number while tracing"),
     (lambda x: np.asarray(x), X, TypeError, "becomes no array while tracing"),
+    (lambda x: np.eye(3)[x.astype(np.int32)], X, TypeError, r"np.take\(table, x, axis=0\) is table\[x\]"),
     (_assign, X, TypeError, "cannot be assigned to in place; use x = x.at"),
     (_assign_augmented, X, TypeError, "cannot be assigned to in place"),
     (lambda x: 1 in x, X, TypeError, r"np.any\(x == value\)"),
