@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from keras import KerasTensor
 from keras.src.models.functional import Functional
@@ -66,6 +67,11 @@ def _with_arrays(theirs: Callable[..., None], strategy: type) -> Callable[..., N
             theirs(self, distribute_strategy, *args, **kwargs)
             return
         EpochIterator.__init__(self, *args, **kwargs)
+        steps = self.steps_per_execution
+        if not isinstance(steps, int | np.integer) or steps < 1:
+            raise ValueError(
+                f"steps_per_execution={steps!r}; it is how many steps a run of the program takes, from 1 on"
+            )
         self._distribute_strategy = distribute_strategy
         self._distributed_dataset = ArrayBatches.of(self.data_adapter) or self.data_adapter.get_tf_dataset()
 

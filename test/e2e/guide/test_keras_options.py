@@ -64,6 +64,15 @@ def test_updates_of_several_steps_are_those_of_one_large_batch(method, replicas,
     assert [each.shape[0] for engine in engines for each in engine.remote] == ([2] if is_cut else [])
 
 
+@pytest.mark.parametrize("steps", [-1, 0, 2.5, "auto"])
+def test_steps_of_an_execution_are_one_or_more(steps):
+    with strategy_of(1).scope():
+        model = linear()
+        model.compile("sgd", "mse", steps_per_execution=steps)
+        with pytest.raises(ValueError, match=rf"steps_per_execution={steps!r}; it is how many steps .*, from 1 on"):
+            model.fit(X, Y, batch_size=12, verbose=0)
+
+
 def test_steps_of_an_execution_are_whole_updates():
     with strategy_of(1).scope():
         model = linear(6)
