@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random_us, write_random
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
-from ipu_mlir.runtime.translator.kernels.scans import write_scan
+from ipu_mlir.runtime.translator.kernels.scans import RUNNING, running_us, write_running, write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, points_of, scatter_us, write_scatter
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.control import Bound, Branch, ForLoop, WhileLoop
@@ -51,6 +51,7 @@ CODELETS: dict[str, CodeletKernel] = {
     **dict.fromkeys(COMBINE, CodeletKernel(write_scatter, points_of, scatter_us)),
     **dict.fromkeys(NUMBER_US, CodeletKernel(write_random, lambda call: prod(call.shapes[-1]), random_us)),
     **dict.fromkeys(FACTORS, CodeletKernel(write_factor, factor_points, factor_us)),
+    **dict.fromkeys(RUNNING, CodeletKernel(write_running, lambda call: prod(call.shapes[0]), running_us)),
     TOP_K.name: CodeletKernel(write_top_k, lambda call: prod(call.shapes[0]), top_k_us),
 }
 

@@ -1,19 +1,29 @@
-"""Reductions with any body: running values in registers, for several results at a time."""
+"""Reductions with any body, and running sums, products and extremes of elements: running values in registers."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
+from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.expression import Apply, Gather, Read, moving_accesses, postorder
-from ipu_mlir.runtime.translator.statements.statements import Scan
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Scan
 from ipu_mlir.runtime.translator.statements.transform import with_accesses
 
 _FEWEST_LANES = 4  # results from which a vector with a mask beats single numbers
 _CALL_US, _ELEMENT_US = 0.5, 0.00013  # of NumPy, for each operation at each point that is reduced
+_TOGETHER = 4  # rows whose running values do not wait for each other
+_CODELET_US, _RUNNING_US = 5.0, 0.002  # of NumPy's: the codelet, and each element
+
+RUNNING = {
+    f"scan_{name}{end}": call
+    for end in ("", "_from_end")
+    for name, call in (("add", "add"), ("mul", "multiply"), ("max", "maximum"), ("min", "minimum"))
+}
+"""The codelets that have running values, and the calls that combine two of them."""
 
 
 def scan_us(scan: Scan) -> float:
@@ -111,3 +121,101 @@ class _Scan:
                 values[id(node)] = ops.bits(function.read(held[number], start[number]), node.dtype)
         for place, root, value in zip(held, self.scan.values, start, strict=True):
             function.write(place, ops.wide(ops.bits(values[id(root)], value.dtype), value.lanes))
+
+
+def running_us(call: LibraryCall) -> float:
+    """Time by NumPy, which goes from element to element."""
+    return _CODELET_US + prod(call.shapes[0]) * _RUNNING_US
+
+
+def write_running(function: Function, call: LibraryCall) -> None:
+    """Append the loops of a codelet of ``RUNNING``: rows in registers, or whole planes, each from the one before.
+
+    Raises:
+        NoKernel: the result lies where other elements are read.
+    """
+    (source,), (out,) = call.inputs, call.outputs
+    if function.place(source.buffer) is function.place(out.buffer) and source != out:
+        raise NoKernel("elements are read where others are written")
+    _, steps, inner = call.shapes[0]
+    if 0 in call.shapes[0]:
+        return
+    if call.codelet.endswith("_from_end"):
+        source, out = (_turned(access, steps) for access in (source, out))
+    running = _Running(function, source, out, RUNNING[call.codelet], call.shapes[0])
+    if inner >= _FEWEST_LANES and source.strides[2] == out.strides[2] == 1:
+        running.planes()
+    else:
+        running.rows()
+
+
+def _turned(access: Access, steps: int) -> Access:
+    outer, step, inner = access.strides
+    return replace(access, offset=access.offset + (steps - 1) * step, strides=(outer, -step, inner))
+
+
+@dataclass(frozen=True)
+class _Running:
+    """The loops of one scan along the middle one of ``shape``."""
+
+    function: Function
+    source: Access
+    out: Access
+    call: str
+    shape: tuple[int, ...]
+
+    def planes(self) -> None:
+        """Vectors of one step after those of the one before, which are still in the nearest cache."""
+        function, (outer, steps, inner) = self.function, self.shape
+        zero = function.code.index(0)
+        with function.loop(outer) as row:
+            for number, mask in vectors(function, inner):
+                lanes = function.ops.wide(self._load(self.source, (row, zero, number), LANES, mask), LANES)
+                self._store((row, zero, number), lanes, mask)
+            with function.loop(steps - 1) as before:
+                step = function.plus(before, function.code.index(1)) or zero
+                for number, mask in vectors(function, inner):
+                    held = self._load(self.out, (row, before, number), LANES, mask)
+                    element = self._load(self.source, (row, step, number), LANES, mask)
+                    self._store((row, step, number), self._combined(held, element), mask)
+
+    def rows(self) -> None:
+        """Several rows at a time, each element after the one before."""
+        function, (outer, _, inner) = self.function, self.shape
+        whole = outer // _TOGETHER * _TOGETHER
+        with function.loop(inner) as column:
+            with function.loop(whole, _TOGETHER) as row:
+                self._together([function.plus(row, function.code.index(n)) or row for n in range(_TOGETHER)], column)
+            with function.loop(outer, 1, whole) as row:
+                self._together([row], column)
+
+    def _together(self, rows: list[str], column: str) -> None:
+        function = self.function
+        zero = function.code.index(0)
+        first = [self._load(self.source, (row, zero, column)) for row in rows]
+        held = [function.held(value) for value in first]
+        for row, value in zip(rows, first, strict=True):
+            self._store((row, zero, column), value)
+        with function.loop(self.shape[1], 1, 1) as step:
+            elements = [self._load(self.source, (row, step, column)) for row in rows]
+            for row, place, element in zip(rows, held, elements, strict=True):
+                value = self._combined(function.read(place, element), element)
+                function.write(place, value)
+                self._store((row, step, column), value)
+
+    def _combined(self, held: Value, element: Value) -> Value:
+        return apply_call(self.function.ops, self.call, element.dtype, [held, element])
+
+    def _load(self, access: Access, point: tuple[str, ...], lanes: int = 1, mask: Value | None = None) -> Value:
+        function = self.function
+        return function.load(function.pointer(access.buffer), self._at(access, point), access.buffer.dtype, lanes, mask)
+
+    def _store(self, point: tuple[str, ...], value: Value, mask: Value | None = None) -> None:
+        self.function.store(self.function.pointer(self.out.buffer), self._at(self.out, point), value, mask)
+
+    def _at(self, access: Access, point: tuple[str, ...]) -> str:
+        """The number of the element of ``access`` at ``point``."""
+        function, place = self.function, self.function.code.index(access.offset)
+        for number, stride in zip(point, access.strides, strict=True):
+            place = function.plus(place, function.times(number, stride)) or place
+        return place

@@ -1,11 +1,17 @@
-"""Reductions with any body as kernels: the bits of NumPy calls, whatever lies side by side."""
+"""Reductions with any body and running values as kernels: the bits of NumPy calls, whatever lies side by side."""
+
+from math import prod
 
 import numpy as np
 import pytest
 from support.statement_text import program_of
 
+from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.kernels.scans import RUNNING
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
 from ipu_mlir.runtime.translator.translate import Translation, translate_statements
 
 
@@ -103,8 +109,39 @@ def test_a_gather_moves_with_loops_that_no_read_moves_with() -> None:
     store gather(%x[d1] + 2*%n[d0], limit 2), %y[d0]
   }
 }"""
-    x = np.float32([1, 2, 3, 4])
+    x = np.array([1, 2, 3, 4], "f4")
     for kernels in ("never", "always"):
         translation = of(text, kernels)
         assert bool(translation.kernels) == (kernels == "always")
         np.testing.assert_array_equal(Engine.of(translation).run([x])[0], [2, 4, 4])
+
+
+def running(codelet: str, dtype: str, shape: tuple[int, ...], source: tuple[int, ...], kernels: str) -> Translation:
+    """The translation of one scan, whose elements lie at the strides ``source``."""
+    whole = Buffer("x", prod(shape), np.dtype(dtype), Role.ARGUMENT, shape)
+    out = Access(Buffer("y", prod(shape), np.dtype(dtype), Role.TEMPORARY, shape), 0, row_major(shape))
+    call = LibraryCall((), Origin("scan", ""), codelet, (Access(whole, 0, source),), (out,), (shape, shape), (False,))
+    program = Program("main", (whole,), (call,), (out,), (shape,))
+    return translate_statements(program, TranslatorOptions(kernels=kernels))
+
+
+@pytest.mark.parametrize(
+    ("codelet", "dtype"),
+    [*((codelet, "float32") for codelet in RUNNING), ("scan_add", "float16"), ("scan_mul_from_end", "int8")],
+)
+def test_running_elements_are_those_of_the_codelet(dtype: str, codelet: str) -> None:
+    rng = np.random.default_rng(3)
+    for shape in ((7, 9, 1), (2, 5, 21), (1, 1, 1)):
+        x = rng.normal(0, 2, shape).astype(dtype)
+        if dtype.startswith("float"):
+            x[rng.random(shape) < 0.05] = np.nan
+        found = running(codelet, dtype, shape, row_major(shape), "always")
+        assert "run0.run(" in found.source
+        (got,) = Engine.of(found).run([x])
+        np.testing.assert_array_equal(got, LIBRARY[codelet].per_tile(x)[0])
+
+
+def test_running_elements_of_turned_planes_are_those_of_the_codelet() -> None:
+    x = np.random.default_rng(4).normal(0, 1, (5, 6, 20)).astype("f4")
+    (got,) = Engine.of(running("scan_add", "float32", (5, 20, 6), (120, 1, 20), "always")).run([x.reshape(5, 20, 6)])
+    np.testing.assert_array_equal(got, LIBRARY["scan_add"].per_tile(x.swapaxes(1, 2))[0])
