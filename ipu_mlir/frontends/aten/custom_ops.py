@@ -7,7 +7,11 @@ from typing import Any
 
 import torch
 from torch._library.custom_ops import OPDEFS
+from torch._subclasses.functional_tensor import dispatch_functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
 
 
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
@@ -21,9 +25,23 @@ def decompositions() -> Mapping[Any, Callable[..., Any]]:
 
 
 def _written_out(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What ``function`` gives; ``NotImplemented``, which leaves the op in the graph, where it asks for values."""
+    """What ``function`` gives, without its writes to what it made; ``NotImplemented``, where it asks for values."""
+    leaves, spec = pytree.tree_flatten((args, options))
+    places = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+
+    def of_tensors(*tensors: torch.Tensor) -> Any:
+        whole = list(leaves)
+        for place, tensor in zip(places, tensors, strict=True):
+            whole[place] = tensor
+        positional, named = pytree.tree_unflatten(whole, spec)
+        return function(*positional, **named)
+
+    tensors = [leaves[place] for place in places]
     try:
-        return function(*args, **options)
+        with _disable_current_modes():
+            like = [torch.empty_strided(each.shape, each.stride(), dtype=each.dtype) for each in tensors]
+            graph = make_fx(dispatch_functionalize(of_tensors), tracing_mode="fake")(*like)
+        return graph(*tensors)
     except Exception:  # of any kind: what the function does is its author's
         return NotImplemented
 

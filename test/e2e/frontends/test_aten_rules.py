@@ -212,11 +212,22 @@ def scaled_sine(x: torch.Tensor, scale: float) -> torch.Tensor:
     return torch.sin(x) * scale
 
 
+@torch.library.custom_op("test_aten_rules::accumulated", mutates_args=())
+def accumulated(x: torch.Tensor, count: int) -> torch.Tensor:
+    result = torch.zeros_like(x)
+    first = result[:1]
+    for n in range(count):
+        result += x * n
+        first.mul_(2)
+    return torch.mul(result, 2, out=result)
+
+
 @torch.library.custom_op("test_aten_rules::of_numpy", mutates_args=())
 def of_numpy(x: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(x.numpy() + 1)
 
 
+accumulated.register_fake(lambda x, count: torch.empty_like(x))
 scaled_sine.register_fake(lambda x, scale: torch.empty_like(x))
 of_numpy.register_fake(lambda x: torch.empty_like(x))
 
@@ -228,6 +239,7 @@ def test_ops_of_users_are_the_ops_that_they_are_made_of():
 
     check(Module(), numbers(5))
     check(Module().forward, numbers(5))
+    check(lambda x: accumulated(x, 3) + 1, numbers(5, 3))  # it writes to what it made
     with pytest.raises(ipu.CompileError, match=r"cannot be imported: test_aten_rules\.of_numpy\.default"):
         ipu.compile(of_numpy, args=[numbers(3)], target=TARGET)
 
