@@ -16,14 +16,17 @@ from torch_models import model_cases
 
 import ipu_mlir as ipu
 
-HEAD = f"""Written by `scripts/sweeps/torch_ops.py` with torch {torch.__version__}: of each op one of the
-samples that the tests of PyTorch have of it (`torch.testing`), its gradient (`torch.autograd.grad` in the program),
-and models written out, forward and after ten steps of Adam, compared with what PyTorch gives. *Not imported* is what
-PyTorch does not trace or export, or what has no rule. Ops that draw random numbers are left out."""
+HEAD = f"""Written by `scripts/sweeps/torch_ops.py` with torch {torch.__version__}: of each op up to nine of the
+samples that the tests of PyTorch have of it (`torch.testing`), five in float32 and two in int32 and bool, three
+gradients (`torch.autograd.grad` in the program), and models written out, forward and after ten steps of Adam, compared
+with what PyTorch gives. *Not imported* is what PyTorch does not trace or export, or what has no rule. Ops that draw
+random numbers are left out."""
 
 _TYPES = (torch.float32, torch.int32, torch.bool)
 _OF_ROUNDING = ("native_layer_norm",)
 """The sample is normalised over one element: no gradient but what comes of rounding."""
+_OF_TIES = ("kthvalue", "mode")
+"""Which one of several equal numbers a sample's second result is at is not said."""
 _DRAWS = "wrapper_set_seed"
 """What the samples of ops call that draw random numbers, from a state that is set anew for each call."""
 _MOST = 20_000
@@ -31,7 +34,7 @@ _MOST = 20_000
 
 
 def cases() -> list[Case]:
-    """Of every op a sample in float32, or else in int32 or bool, and its gradient."""
+    """Of every op samples in float32, int32 and bool, and gradients."""
     return [case for op in op_db for case in _cases_of(op)] + model_cases()
 
 
@@ -42,7 +45,7 @@ def constant_cases() -> list[Case]:
         name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
         for kind, share in product(_TYPES, (0.0, 0.5, 1.0)):
             if kind in op.dtypes:
-                run = partial(_both, op, kind, False, share, on_constants=True)
+                run = partial(_both, op, kind, False, (share,), on_constants=True)
                 found.append(Case(f"{name}  {share} in {str(kind)[6:]}", name, "", run))
     return found
 
@@ -51,29 +54,40 @@ def _cases_of(op: Any) -> Iterator[Case]:
     name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
     kinds = [kind for kind in _TYPES if kind in op.dtypes]
     module = next((f"torch.{head}" for head in _HEADS if name.startswith(head)), "torch")
-    if not kinds:
-        return
-    title = name if kinds[0] == torch.float32 else f"{name}  in {str(kinds[0])[6:]}"
-    yield Case(title, name, module, partial(_both, op, kinds[0], False))
-    if kinds[0] == torch.float32 and op.supports_autograd:
-        yield Case(f"{name}  gradient", name, "gradients", partial(_both, op, kinds[0], True), 5, True)
+    for kind in kinds:
+        shares = _SHARES if kind == kinds[0] else _SHARES[:2]
+        for place, share in enumerate(shares):
+            of_all = "" if place == 0 else f"  {share}"
+            title = f"{name}{of_all}" if kind == torch.float32 else f"{name}{of_all}  in {str(kind)[6:]}"
+            yield Case(title, name, module, partial(_both, op, kind, False, shares[: place + 1]))
+            if kind == torch.float32 and op.supports_autograd and place < 3:
+                run = partial(_both, op, kind, True, shares[: place + 1])
+                yield Case(f"{title}  gradient", name, "gradients", run, 5, True)
 
 
+_SHARES = (0.5, 0.0, 1.0, 0.25, 0.75)
+"""Where samples stand that are taken, in the list of all of them; the first ones are those taken most."""
 _HEADS = ("nn.functional", "linalg", "fft", "signal", "special", "masked", "sparse")
 
 
 def _both(
-    op: Any, kind: torch.dtype, is_gradient: bool, share: float = 0.5, on_constants: bool = False
+    op: Any, kind: torch.dtype, is_gradient: bool, shares: tuple[float, ...], on_constants: bool = False
 ) -> tuple[list[Any], list[Any]]:
+    """Results of the sample at the last one of ``shares``, unless one before is of the same sample."""
     torch.manual_seed(0)
     samples = list(op.sample_inputs("cpu", kind, requires_grad=is_gradient))
     samples = [each for each in samples if _size(each) <= _MOST]
     if not samples:
         raise NotTaken("no small sample")
-    sample = samples[min(int(len(samples) * share), len(samples) - 1)]
+    *before, place = (min(int(len(samples) * share), len(samples) - 1) for share in shares)
+    if place in before:
+        raise NotTaken("another case has this sample")
+    sample = samples[place]
     args, kwargs = (sample.input, *sample.args), sample.kwargs
     function: Callable[..., Any] = lambda *a, **k: op(*a, **k)  # noqa: E731
     said = sample.output_process_fn_grad  # of results, such as eigenvectors, what does not depend on who computes them
+    if op.name in _OF_TIES:
+        said = lambda results: results[0]  # noqa: E731
     if is_gradient:
         function, said = gradient(lambda *a, **k: sample.output_process_fn_grad(op(*a, **k)), args, kwargs), _whole
         args, kwargs = function.tensors, {}
