@@ -1,4 +1,4 @@
-"""Random programs in the names of NumPy and PyTorch, line by line as people write them, against those libraries.
+"""Random programs in the names of NumPy, JAX, TensorFlow and PyTorch, line by line as people write, against these.
 
 ``IPU_WRITTEN_PROGRAMS`` says how many the long test draws (300 without it), ``IPU_RANDOM_SEED`` from which seed on;
 ``python test/e2e/support/written/campaign.py`` draws any number.
@@ -10,7 +10,7 @@ import os
 import pytest
 from support.written.check import LIBRARIES, problem
 
-FEW = {"numpy": range(4), "torch": range(100, 103)}
+FEW = {"numpy": range(4), "jax": range(1, 4), "tensorflow": range(3, 5), "torch": range(100, 103)}
 MANY = int(os.environ.get("IPU_WRITTEN_PROGRAMS", "300"))
 SEED = int(os.environ.get("IPU_RANDOM_SEED", "0"))
 

@@ -1,6 +1,6 @@
 """Many written programs, one after another: prints those that differ or end in an error.
 
-python test/e2e/support/written/campaign.py FIRST COUNT [numpy|torch]
+python test/e2e/support/written/campaign.py FIRST COUNT [numpy|jax|tensorflow|torch]
 """
 
 import sys

@@ -33,6 +33,50 @@ class Numpy:
         return list(arrays)
 
 
+class Jax:
+    """Programs of JAX's functions, loops and transformations."""
+
+    def program(self, seed: int) -> Program:
+        import jax.numpy as jnp
+        from support.written.in_jax import FAMILIES, NAMES
+
+        return draw(seed, FAMILIES, NAMES, jnp.asarray)
+
+    def function(self, program: Program) -> Callable[..., Any]:
+        import jax
+        from support.written.in_jax import NAMES
+
+        names: dict[str, Any] = dict(NAMES)
+        exec(program.source, names)
+        return jax.jit(names["f"])
+
+    def arguments(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        return list(arrays)
+
+
+class Tensorflow:
+    """Programs of TensorFlow's functions, in graph mode."""
+
+    def program(self, seed: int) -> Program:
+        import tensorflow as tf
+        from support.written.in_tensorflow import FAMILIES, NAMES
+
+        return draw(seed, FAMILIES, NAMES, tf.constant)
+
+    def function(self, program: Program) -> Callable[..., Any]:
+        import tensorflow as tf
+        from support.written.in_tensorflow import NAMES
+
+        names: dict[str, Any] = dict(NAMES)
+        exec(program.source, names)
+        return tf.function(names["f"], autograph=False)
+
+    def arguments(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        import tensorflow as tf
+
+        return [tf.constant(each) for each in arrays]
+
+
 class Torch:
     """Programs of PyTorch's functions, as modules."""
 
@@ -62,7 +106,7 @@ class Torch:
         return [torch.from_numpy(each.copy()) for each in arrays]
 
 
-LIBRARIES = {"numpy": Numpy(), "torch": Torch()}
+LIBRARIES = {"numpy": Numpy(), "jax": Jax(), "tensorflow": Tensorflow(), "torch": Torch()}
 
 
 def problem(seed: int, library: str) -> str:
@@ -88,7 +132,7 @@ def _difference(program: Program, seed: int, library: str) -> str:
     wide = [each.astype(np.float64) if each.dtype == np.float32 else each for each in program.inputs]
     try:
         exact = _arrays(function(*made.arguments(wide)))
-    except RuntimeError:  # of PyTorch, where a constant of the program is in 32 bits
+    except (RuntimeError, TypeError, ValueError):  # of a framework, where a constant of the program is in 32 bits
         exact = expected
     tiles = _TARGETS[seed % 4]
     target = None if tiles is None else ipu.Target(tiles_per_ipu=tiles)

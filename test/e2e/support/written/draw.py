@@ -144,8 +144,8 @@ def draw(seed: int, families: Sequence[Family], names: dict[str, Any], take: Cal
         near = dict(list(everything.items())[-5:]) if rng.random() < 0.5 else everything
         try:
             text = rng.choice(families)(Writer(rng, near))
-            value = eval(text, names, everything)
-        except (ArithmeticError, IndexError, RuntimeError, TypeError, ValueError):  # of the library: it is not taken
+            value = eval(text, {**names, **everything})  # bodies of lambdas see globals alone
+        except (ArithmeticError, AttributeError, IndexError, RuntimeError, TypeError, ValueError):  # of the library
             continue
         if _is_fit(value):
             name = f"v{len(lines)}"
