@@ -132,7 +132,7 @@ def _difference(program: Program, seed: int, library: str) -> str:
     wide = [each.astype(np.float64) if each.dtype == np.float32 else each for each in program.inputs]
     try:
         exact = _arrays(function(*made.arguments(wide)))
-    except (RuntimeError, TypeError, ValueError):  # of a framework, where a constant of the program is in 32 bits
+    except Exception:  # of any kind, of a framework where a constant of the program is in 32 bits
         exact = expected
     tiles = _TARGETS[seed % 4]
     target = None if tiles is None else ipu.Target(tiles_per_ipu=tiles)

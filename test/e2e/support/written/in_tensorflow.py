@@ -9,7 +9,7 @@ from support.written.draw import Family, Writer, kind_of, size_of
 @tf.function
 def running(x: Any, step: Any, first: Any) -> Any:
     """What ``step(state, row)`` gives for each row of ``x``, in a ``TensorArray``."""
-    rows = tf.TensorArray(tf.float32, size=x.shape[0])
+    rows = tf.TensorArray(x.dtype, size=x.shape[0])
     state = first
     for n in tf.range(x.shape[0]):
         state = step(state, x[n])
