@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
+from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
@@ -34,7 +35,7 @@ from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.errors import as_invalid_argument
 from ipu_mlir.tensorflow.feeds import connect
-from ipu_mlir.tensorflow.lowering import trace
+from ipu_mlir.tensorflow.lowering import Traced, trace
 from ipu_mlir.tensorflow.random_state import rounding_cell
 from ipu_mlir.tensorflow.variables import resident
 
@@ -89,7 +90,10 @@ class Program:
         try:
             traced = trace(function, specs, name, written_in)
             products = _largest_product(traced.module)
-            self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
+            lowering = _lowering(device, traced.ipus)
+            assert lowering.target is not None, "programs of a device are for its machine"
+            _say_replicas(traced, lowering.target.replicas, name)
+            self.executable = executable = executable_of(traced.module, lowering, device, name)
         except CompileError as error:
             raise as_invalid_argument(error) from error.__cause__
         self._name, self._connection = name, device.connection
@@ -342,6 +346,27 @@ def _largest_product(module: ir.Module) -> int:
     nests = [loop_nest(op) for op in list_ops(module.operation) if is_structured(op)]
     sums = [nest for nest in nests if nest is not None and nest.num_inputs > 1 and not all(nest.parallel)]
     return max([prod(nest.extents) for nest in sums], default=0)
+
+
+def _say_replicas(traced: Traced, replicas: int, name: str) -> None:
+    """Log that a program has several replicas, and warn where they train apart."""
+    if replicas == 1:
+        return
+    _LOG.info("Automatically replicating %s by a factor of %d: it is for %d IPUs", name, replicas, traced.ipus)
+    apart = [each for each in traced.changed if traced.variables[each].dtype.is_floating]
+    is_fed = bool(list_ops(traced.module.operation, "ipu.dequeue"))
+    if apart and is_fed and not list_ops(traced.module.operation, *COLLECTIVES):
+        _LOG.warning(
+            "%s runs in %d replicas, as it uses %d of the %d IPUs of the device; each of them changes %s by its own "
+            "elements of the infeed, and the host has the values of the first; wrap the optimizer in "
+            "CrossReplicaOptimizer, use cross_replica_mean, or configure auto_select_ipus=%d for one replica",
+            name,
+            replicas,
+            traced.ipus,
+            replicas * traced.ipus,
+            ", ".join(apart[:3]) + (" and others" if len(apart) > 3 else ""),
+            traced.ipus,
+        )
 
 
 def _lowering(device: Device, ipus: int) -> Lowering:

@@ -104,12 +104,18 @@ class IPUInfeedQueue:
         self._feed.restart()
         self._feed.is_started = False
 
-    def _dequeue(self) -> tuple[list[Any], dict[str, Any]]:
-        """An element as arguments of a loop's body, by place or by name."""
-        self._is_dequeued = True
-        found = self._feed.dequeue()
-        given = _arguments(found)
-        return ([], given) if isinstance(given, dict) else (given, {})
+
+def arguments_of(queue: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The next element of ``queue`` as arguments of a loop's body, by place or by name.
+
+    Raises:
+        TypeError: it is no IPUInfeedQueue.
+    """
+    if not isinstance(queue, IPUInfeedQueue):
+        raise TypeError(f"infeed_queue must be an IPUInfeedQueue, got {queue!r}; make one of a tf.data.Dataset")
+    queue._is_dequeued = True
+    given = _arguments(queue._feed.dequeue())
+    return ([], given) if isinstance(given, dict) else (given, {})
 
 
 def _arguments(element: Any) -> Any:

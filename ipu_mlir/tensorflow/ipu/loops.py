@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.autograph.operators import control_flow
 
-from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
+from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue, arguments_of
 
 _ROUNDS: ContextVar[int | None] = ContextVar("rounds of a loop", default=None)
 
@@ -126,7 +126,7 @@ def _loop(
     start = [tf.convert_to_tensor(each) for each in _as_list(inputs)]
 
     def whole(number: Any, *values: Any) -> Any:
-        by_place, by_name = ([], {}) if queue is None else queue._dequeue()
+        by_place, by_name = ([], {}) if queue is None else arguments_of(queue)
         _check_arguments(body, "body", [*values, *by_place], by_name)
         with loop_of(rounds):
             given = _tensors(body(*values, *by_place, **by_name))

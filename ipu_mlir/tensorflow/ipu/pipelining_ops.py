@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod, type_of_sums
-from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
+from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue, arguments_of
 from ipu_mlir.tensorflow.ipu.ipu_outfeed_queue import IPUOutfeedMode, IPUOutfeedQueue
 from ipu_mlir.tensorflow.ipu.loops import repeat
 from ipu_mlir.tensorflow.pipelines.groups import joined
@@ -18,7 +18,9 @@ from ipu_mlir.tensorflow.pipelines.settings import (
     PipelineSchedule,
     PipelineStageOptions,
     RecomputationMode,
+    check_flags,
     settings_of,
+    whole_number,
 )
 from ipu_mlir.tensorflow.pipelines.stages import are_checkpoints_kept, arguments, autographed, with_checkpoints
 from ipu_mlir.tensorflow.variables import is_tracing
@@ -106,7 +108,7 @@ def pipeline(
         FailedPreconditionError: the schedule cannot cut the number of mini-batches.
         UnimplementedError: the mode of recomputation is not one of the schedule.
     """
-    stages, devices = joined(list(computational_stages), device_mapping)
+    stages, devices = joined(computational_stages, device_mapping)
     settings = settings_of(
         len(stages),
         optimizer_function is not None,
@@ -128,6 +130,13 @@ def pipeline(
         continuous_weight_updates,
         reduction_method,
     )
+    if not tf.is_tensor(repeat_count):
+        repeat_count = whole_number(repeat_count, "repeat_count", 0)
+    if optimizer_function is not None and not callable(optimizer_function):
+        raise TypeError(
+            f"optimizer_function must be a function of what the last stage gives, got {optimizer_function!r}"
+        )
+    check_flags(outfeed_loss=outfeed_loss, accumulate_outfeed=accumulate_outfeed)
     _check_outfeed(optimizer_function, outfeed_queue, outfeed_loss, outfeed_mask, accumulate_outfeed)
     if not is_tracing():
         raise RuntimeError("a pipeline runs in programs: call it in what strategy.run or ipu_compiler.compile runs")
@@ -135,7 +144,7 @@ def pipeline(
     last = _Last(stages[-1], optimizer_function, outfeed_queue, outfeed_loss, outfeed_mask, accumulate_outfeed)
     last.sums_dtype = accumulate_outfeed_dtype
     with tf.name_scope(name or "pipeline"), with_checkpoints(settings.keeps_checkpoints):
-        taken = None if infeed_queue is None else infeed_queue._dequeue
+        taken = None if infeed_queue is None else lambda: arguments_of(infeed_queue)
         traced = trace_stages([*stages[:-1], last.function], given, taken=taken)
         training = None if last.optimizer is None else training_of(last.optimizer)
         ready = Ready(traced, settings, training, last.kept)
@@ -145,7 +154,7 @@ def pipeline(
             if sums and outfeed_queue is not None:
                 outfeed_queue.enqueue(tf.nest.pack_sequence_as(last.element, sums))
 
-        if repeat_count == 1 and not tf.is_tensor(repeat_count):
+        if not tf.is_tensor(repeat_count) and repeat_count == 1:
             body()
         else:
             repeat(repeat_count, body)
@@ -241,6 +250,10 @@ def _check_mask(mask: Sequence[bool], number: int) -> None:
 
 
 def _check_outfeed(optimizer: Any, queue: Any, is_loss: bool, mask: Any, is_sum: bool) -> None:
+    if not isinstance(queue, IPUOutfeedQueue | None):
+        raise TypeError(f"outfeed_queue must be an IPUOutfeedQueue, got {queue!r}")
+    if not isinstance(mask, list | tuple | None):
+        raise TypeError(f"outfeed_mask must be a list or a tuple of True and False, got {mask!r}")
     for name, value in (("outfeed_loss", is_loss), ("outfeed_mask", mask)):
         if value and optimizer is None:
             raise ValueError(f"An optimizer_function must be provided when {name} is set.")

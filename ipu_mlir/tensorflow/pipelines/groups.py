@@ -12,9 +12,11 @@ def joined(stages: Sequence[Any], mapping: Any) -> tuple[list[Callable[..., Any]
     """Stages that are functions, and the IPU of each; of a stage that is a list of functions, that of the first.
 
     Raises:
-        TypeError: a stage is no function.
+        TypeError: a stage is no function, or ``stages`` no list.
         ValueError: lists of functions in lists, or another number of IPUs.
     """
+    if not isinstance(stages, list | tuple):
+        raise TypeError(f"computational_stages must be a list or a tuple of functions, got {stages!r}")
     if not any(isinstance(stage, list | tuple) for stage in stages):
         _check(stages)
         return list(stages), mapping

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ipu_mlir.dialects.analysis.pipelines import REDUCTIONS, Recompute, Reduction, Schedule, ScheduleName
@@ -117,14 +118,21 @@ def settings_of(
         FailedPreconditionError: the schedule cannot cut the number of mini-batches.
         UnimplementedError: the mode of recomputation is not one of the schedule.
     """
+    check_flags(
+        offload_weight_update_variables=offload_weight_update_variables,
+        replicated_optimizer_state_sharding=replicated_optimizer_state_sharding,
+        offload_activations=offload_activations,
+        offload_gradient_accumulation_buffers=offload_gradient_accumulation_buffers,
+        replicated_weight_sharding=replicated_weight_sharding,
+        offload_weights=offload_weights,
+        continuous_weight_updates=continuous_weight_updates,
+    )
     if continuous_weight_updates:
         raise NotImplementedError("Continuous weight updates are currently not supported.")
     if stages < 2:
         raise ValueError("Pipeline requires at least two computational stages.")
     count, reduction = checked_count(gradient_accumulation_count), _reduction(reduction_method)
-    serialization = batch_serialization_iterations
-    if type(serialization) is not int or serialization < 1:
-        raise ValueError(f"batch_serialization_iterations must be a number from 1, got {serialization!r}")
+    serialization = whole_number(batch_serialization_iterations, "batch_serialization_iterations", 1)
     if reduction != "sum" and serialization != 1:
         raise ValueError(
             f"batch_serialization_iterations={serialization} adds gradients up: it goes with reduction_method=SUM, got "
@@ -174,6 +182,20 @@ def settings_of(
     )
 
 
+def check_flags(**flags: Any) -> None:
+    """Refuse values of options, by name, that are none of True, False and None."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_ | None):
+            raise TypeError(f"{name} must be True, False or None, got {value!r}")
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """The value of the option ``name``, which is a number from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a number from {least}, got {value!r}")
+    return int(value)
+
+
 def checked_count(count: Any) -> Any:
     """The number of mini-batches of an update: a number, or a tensor of one int32 that is known at run time.
 
@@ -190,7 +212,12 @@ def checked_count(count: Any) -> Any:
                 f"gradient_accumulation_count is a number or one integer, got {count.dtype.name}{list(count.shape)}"
             )
         return tf.cast(count, tf.int32)
-    if isinstance(known, bool) or int(known) != known:
+    if (
+        isinstance(known, bool)
+        or np.ndim(known)
+        or not isinstance(known, int | float | np.number | np.ndarray)
+        or known % 1
+    ):
         raise TypeError(f"gradient_accumulation_count is an integer, got {count!r}")
     if not 0 < int(known) <= _MOST:
         raise ValueError(f"gradient_accumulation_count must be a positive number of 32 bits, got {int(known)}")
@@ -245,15 +272,13 @@ def _devices(mapping: Sequence[int] | None, stages: int, serialization: int) -> 
         raise TypeError(f"device_mapping must be a list or a tuple with an IPU for each stage, got {mapping!r}")
     if len(mapping) != stages:
         raise ValueError(f"Each stage must be mapped to an IPU: {len(mapping)} mappings != {stages} stages")
-    for each in mapping:
-        if isinstance(each, bool) or not isinstance(each, int) or each < 0:
-            raise ValueError(f"device_mapping has {each!r}; the IPUs of a replica are numbers from 0")
+    devices = [whole_number(each, "an IPU of device_mapping", 0) for each in mapping]
     if serialization > 1 and len(set(mapping)) > 1:
         raise NotImplementedError(
             "When using batch serialization, all the pipeline stages need to be mapped to a single device, got "
             f"device_mapping={list(mapping)}"
         )
-    return list(mapping)
+    return devices
 
 
 def _check_stage_options(name: str, given: Any, stages: int) -> None:

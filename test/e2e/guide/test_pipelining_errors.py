@@ -42,7 +42,7 @@ def run(stages=(double, loss_of), count=4, trains=False, queue=ipu.ipu_outfeed_q
 
     @tf.function(jit_compile=True)
     def step(x):
-        pipelining.pipeline(list(stages), count, inputs=[x], outfeed_queue=outfeed, **options)
+        pipelining.pipeline(stages, count, inputs=[x], **{"outfeed_queue": outfeed, **options})
 
     strategy = ipu.ipu_strategy.IPUStrategy()
     with strategy.scope():
@@ -84,6 +84,23 @@ ARGUMENTS = [
         NotImplementedError,
         "all the pipeline stages need to be mapped to a single device",
     ),
+    ({"batch_serialization_iterations": "2"}, ValueError, "must be a number from 1, got '2'"),
+    ({"stages": double}, TypeError, "computational_stages must be a list or a tuple of functions, got <function"),
+    ({"count": [4]}, TypeError, r"gradient_accumulation_count is an integer, got \[4\]"),
+    ({"count": float("nan")}, TypeError, "gradient_accumulation_count is an integer, got nan"),
+    ({"repeat_count": None}, ValueError, "repeat_count must be a number from 0, got None"),
+    ({"repeat_count": -1}, ValueError, "repeat_count must be a number from 0, got -1"),
+    (
+        {"infeed_queue": tf.data.Dataset.range(4)},
+        TypeError,
+        "infeed_queue must be an IPUInfeedQueue, got <_RangeDataset",
+    ),
+    ({"outfeed_queue": "queue"}, TypeError, "outfeed_queue must be an IPUOutfeedQueue, got 'queue'"),
+    ({"optimizer_function": "adam"}, TypeError, "optimizer_function must be a function of .*, got 'adam'"),
+    ({"offload_activations": "no"}, TypeError, "offload_activations must be True, False or None, got 'no'"),
+    ({"outfeed_loss": "yes", "trains": True}, TypeError, "outfeed_loss must be True, False or None, got 'yes'"),
+    ({"outfeed_mask": True, "trains": True}, TypeError, "outfeed_mask must be a list or a tuple .*, got True"),
+    ({"device_mapping": [0, None]}, ValueError, "an IPU of device_mapping must be a number from 0, got None"),
     ({"stages": [double]}, ValueError, "Pipeline requires at least two computational stages."),
     ({"stages": [double, 3]}, TypeError, "a stage of a pipeline is a function, got 3"),
     ({"stages": [[double, [double]], loss_of]}, ValueError, "got a list in a list"),
@@ -94,7 +111,7 @@ ARGUMENTS = [
     ),
     ({"device_mapping": "01"}, TypeError, "device_mapping must be a list or a tuple"),
     ({"device_mapping": [0]}, ValueError, "Each stage must be mapped to an IPU: 1 mappings != 2 stages"),
-    ({"device_mapping": [0, -1]}, ValueError, "device_mapping has -1; the IPUs of a replica are numbers from 0"),
+    ({"device_mapping": [0, -1]}, ValueError, "an IPU of device_mapping must be a number from 0, got -1"),
     (
         {"device_mapping": [1, 1], "pipeline_schedule": Schedule.Interleaved, "trains": True},
         NotImplementedError,

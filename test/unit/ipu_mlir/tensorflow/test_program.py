@@ -31,6 +31,33 @@ def test_threads_of_products(width, threads):
     assert result.numpy()[0, 0] == width
 
 
+@pytest.mark.parametrize("reduces", [False, True])
+def test_replicas_that_train_apart_are_told(reduces, caplog):
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus = 2
+    config.ipu_model.tiles_per_ipu = 4
+    config.configure_ipu_system()
+    infeed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensors(tf.ones(3)).repeat())
+    w = tf.Variable(1.0, name="w")
+    mean = ipu.ops.cross_replica_ops.cross_replica_mean if reduces else tf.identity
+
+    def body(x):
+        w.assign_sub(mean(0.1 * w * tf.reduce_sum(x)))
+
+    try:
+        with caplog.at_level("INFO", "ipu_mlir.tensorflow"):
+            Program(
+                lambda x: [x, ipu.loops.repeat(2, body, infeed_queue=infeed)][:1],
+                [tf.TensorSpec(())],
+                SYSTEM.device(),
+                "train",
+            )
+    finally:
+        ipu.config.reset_ipu_configuration()
+    assert "Automatically replicating train by a factor of 2" in caplog.text
+    assert ("wrap the optimizer in CrossReplicaOptimizer" in caplog.text) is not reduces
+
+
 @pytest.mark.parametrize("option", ["cross_replica_sum", "reduce_scatter", "all_gather"])
 def test_collectives_wait_for_each_other_up_to_some_bytes(option):
     ops = ipu.ops
