@@ -18,9 +18,10 @@ PREDICATES = {
 def defining_op(value: ir.Value, *names: str) -> ir.Operation | None:
     """The op that makes ``value``, if it is one of ``names``, or any op without names; None for a block's argument."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or (names and owner.name not in names):
+    if isinstance(owner, ir.Block):
         return None
-    return owner.operation
+    op = owner.operation  # the class of an op may have another ``name``: of ``memref.get_global``, that of the constant
+    return op if not names or op.name in names else None
 
 
 def block_of(value: ir.Value) -> ir.Block:

@@ -10,7 +10,14 @@ from ipu_mlir.passes.support.linalg_builders import generic, zero
 def call_codelet(
     name: str, inputs: Sequence[ir.Value], shapes: Sequence[Sequence[int]], elements: Sequence[ir.Type]
 ) -> list[ir.Value]:
-    """The results of codelet ``name``, of those shapes and types of elements, at the current insertion point.
+    """The results of codelet ``name``, of those shapes and types of elements, at the current insertion point."""
+    empty = upstream("tensor").EmptyOp
+    outs = [empty(list(shape), element).result for shape, element in zip(shapes, elements, strict=True)]
+    return list(codelet_into(name, inputs, outs).results)
+
+
+def codelet_into(name: str, inputs: Sequence[ir.Value], outs: Sequence[ir.Value]) -> ir.Operation:
+    """Codelet ``name``, which fills ``outs``, at the current insertion point.
 
     Each loop is one dimension: those of the stack, which vertices share, then those of the codelet's signature.
     """
@@ -25,9 +32,5 @@ def call_codelet(
         )
     ]
     parallel = [True] * stack + [loop[0] in signature.parallel for loop in signature.loops]
-    empties = [
-        upstream("tensor").EmptyOp(list(shape), element).result for shape, element in zip(shapes, elements, strict=True)
-    ]
     call = {"library_call": ir.StringAttr.get(name)}
-    op = generic(inputs, empties, maps, parallel, lambda _: [zero(element) for element in elements], call)
-    return list(op.results)
+    return generic(inputs, outs, maps, parallel, lambda _: [zero(out.type.element_type) for out in outs], call)

@@ -22,6 +22,9 @@ _NAMES = ("fft", "ifft", "rfft")
 _WORTH = 2  # a program that is longer has to be so many times faster
 _STEPS = 8  # supersteps, with their exchanges
 
+SECOND_HALF = "ipu.second_half"
+"""Of the transform of a matrix's rows: what it is together with the transform of its columns."""
+
 arith, tensor = upstream("arith"), upstream("tensor")
 
 
@@ -93,6 +96,7 @@ def _in_two(name: str, value: ir.Value, result: ir.RankedTensorType, columns: in
     pairs = tensor.EmptyOp([prod(stack), rows, columns, 2], element).result
     pairs = _with_part(_with_part(pairs, real, 0), imaginary, 1)
     (across,) = call_codelet(short, [pairs], [pairs.type.shape], [element])
+    across.owner.attributes[SECOND_HALF] = ir.StringAttr.get(name)
     found = reshaped(_turned(across), [*stack, size, 2])
     if name != "rfft":
         return found
@@ -104,10 +108,13 @@ def _turned(matrices: ir.Value) -> ir.Value:
     """``matrices`` of pairs, shape ``(stack, rows, columns, 2)``, with rows as columns."""
     stack, rows, columns, _ = matrices.type.shape
     empty = tensor.EmptyOp([stack, columns, rows, 2], matrices.type.element_type).result
-    swapped = _map(4, (0, 2, 1, 3))
-    return generic(
-        [matrices], [empty], [swapped, identity_map(4)], [True] * 4, lambda arguments: arguments[:1]
-    ).results[0]
+    maps = [swapped_map(), identity_map(4)]
+    return generic([matrices], [empty], maps, [True] * 4, lambda arguments: arguments[:1]).results[0]
+
+
+def swapped_map() -> ir.AffineMap:
+    """Where an element of turned matrices comes from."""
+    return _map(4, (0, 2, 1, 3))
 
 
 def _rotated(down: ir.Value, sign: int) -> Sequence[ir.Value]:
