@@ -10,6 +10,8 @@ from ipu_mlir.runtime.translator.statements.contraction import LoopKinds, is_mat
 from ipu_mlir.runtime.translator.statements.expression import Read
 from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise
 
+_LONGER = 4  # times as long rows are worth a factor that lies the other way round
+
 
 def emit_contraction(dot: Dot, schedule: Schedule) -> None:
     """Append one product (``dot``, ``matmul`` or ``vecdot``), or one per packed piece, and the copies that it needs."""
@@ -69,9 +71,9 @@ class _Product:
         self.rows = self._kept_together(self.rows, () if packs_a else (self.a,))
         self.columns = self._kept_together(self.columns, () if packs_b else (self.b,))
         if packs_a or not self._fits(self.a, self.rows, self.summed):
-            self.a = self._packed(self.a, (*self.batch, *self.rows, *self.summed))
+            self.a = self._packed(self.a, self.rows, self.summed)
         if packs_b or not self._fits(self.b, self.summed, self.columns):
-            self.b = self._packed(self.b, (*self.batch, *self.summed, *self.columns))
+            self.b = self._packed(self.b, self.summed, self.columns)
         target = self.out
         if not self._fits(target, self.rows, self.columns):
             name, loops = f"{target.buffer.name}_dense", [*self.batch, *self.rows, *self.columns]
@@ -126,14 +128,23 @@ class _Product:
         column_stride = access.strides[second[-1]] if second else 0
         return is_matrix(self._count(first), self._count(second), row_stride, column_stride)
 
-    def _packed(self, access: Access, loops: tuple[int, ...]) -> Access:
-        """A contiguous copy with its loops in the given order."""
-        moving = [loop for loop in loops if access.strides[loop]]
+    def _packed(self, access: Access, first: tuple[int, ...], second: tuple[int, ...]) -> Access:
+        """A contiguous copy, with the loops of ``first`` outside; inside if that copies far longer rows at a time."""
+        is_cut = self.schedule.block_loop is not None and access.strides[self.schedule.block_loop] != 0
+        if not is_cut and _LONGER * self._row(access, second) <= self._row(access, first):
+            first, second = second, first
+        moving = [loop for loop in (*self.batch, *first, *second) if access.strides[loop]]
         packed = temporary(f"{access.buffer.name}_packed", access.buffer.dtype, self.extents, moving)
         extents = tuple(n if s else 1 for n, s in zip(self.extents, access.strides, strict=True))
         read = Read(access.buffer.dtype, access)
         emit_elementwise(Elementwise(extents, self.origin, (packed,), (read,)), self.schedule)
         return packed
+
+    def _row(self, access: Access, loops: tuple[int, ...]) -> int:
+        """The points of the last of ``loops`` that act as one in ``access``."""
+        moving = tuple(loop for loop in loops if access.strides[loop])
+        start = next((n for n in range(len(moving)) if merges(moving[n:], self.extents, access)), len(moving))
+        return self._count(moving[start:])
 
     def _batch_groups(self, target: Access) -> list[tuple[int, ...]]:
         """Batch loops in the order of the result, merged where all three agree."""
