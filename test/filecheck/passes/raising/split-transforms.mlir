@@ -23,10 +23,28 @@ func.func @long_row(%x: tensor<4096x2xf32>) -> tensor<4096x2xf32> {
   return %0 : tensor<4096x2xf32>
 }
 
-// Nothing divides a prime, and a short row is done as soon.
+// Half of a spectrum, doubled, has zeros behind it; of the result the real parts are taken.
+// CHECK-LABEL: func.func @half
+// CHECK: %[[WHOLE:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [2049, 2] [1, 1] : tensor<2049x2xf32> into tensor<4096x2xf32>
+// CHECK-COUNT-2: library_call = "ifft"
+// CHECK: tensor.extract_slice %{{.*}}[0, 0] [4096, 1] [1, 1] : tensor<4096x2xf32> to tensor<4096xf32>
+func.func @half(%x: tensor<2049x2xf32>) -> tensor<4096xf32> {
+  %empty = tensor.empty() : tensor<4096xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(h, p, n) -> (h, p)>, affine_map<(h, p, n) -> (n)>],
+                       iterator_types = ["reduction", "reduction", "reduction"], library_call = "irfft"}
+      ins(%x : tensor<2049x2xf32>) outs(%empty : tensor<4096xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}
+
+// Nothing divides a prime: its transform is a convolution by transforms of 8192, there and back. A short row is done as
+// soon by one vertex.
 // CHECK-LABEL: func.func @others
-// CHECK-COUNT-2: library_call = "fft"
-// CHECK-NOT: library_call
+// CHECK-COUNT-2: library_call = "fft"} ins(%{{.*}} : tensor<1x{{.*}}xf32>)
+// CHECK-COUNT-2: library_call = "ifft"} ins(%{{.*}} : tensor<1x{{.*}}xf32>)
+// CHECK: library_call = "fft"} ins(%{{.*}} : tensor<16x2xf32>)
 func.func @others(%x: tensor<4093x2xf32>, %y: tensor<16x2xf32>) -> (tensor<4093x2xf32>, tensor<16x2xf32>) {
   %0 = tensor.empty() : tensor<4093x2xf32>
   %1 = linalg.generic {indexing_maps = [#row, #row], iterator_types = ["reduction", "reduction"], library_call = "fft"}

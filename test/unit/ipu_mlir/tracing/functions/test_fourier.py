@@ -45,12 +45,20 @@ def test_transforms(both_agree, size):
 
 @pytest.mark.parametrize("size", [67, 5000, 4099])
 def test_large_sizes(size):
-    """A prime, factors that one vertex transforms each, and a prime that is larger than those usually are."""
+    """On small tiles: a prime that one vertex transforms, a long row with many divisors, and one that has none."""
     x, c = _pair(size)
-    found = ipu.function(lambda x, c: (np.fft.fft(c), np.fft.irfft(np.fft.rfft(x), size)))(x, c)
+    target = ipu.Target(tiles_per_ipu=64, bytes_per_tile=131_072)
+    found = ipu.function(lambda x, c: (np.fft.fft(c), np.fft.irfft(np.fft.rfft(x), size)), target=target)(x, c)
     scale = np.sqrt(size)
     np.testing.assert_allclose(found[0] / scale, np.fft.fft(c) / scale, rtol=1e-4, atol=2e-5)
     np.testing.assert_allclose(found[1], x, rtol=1e-4, atol=1e-5)
+
+
+def test_what_stands_for_itself_is_real():
+    """Of the first element of half a spectrum, and of the last one of an even length, the imaginary part is nothing."""
+    _, c = _pair(2049)
+    found = ipu.function(np.fft.irfft, target=ipu.Target(tiles_per_ipu=64, bytes_per_tile=65_536))(c)
+    np.testing.assert_allclose(found, np.fft.irfft(c), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(
