@@ -14,6 +14,7 @@ from ipu_mlir.dialects.support.arguments import as_argument, check_constant, ref
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.aten.rules import to_numpy, to_numpy_dtype
+from ipu_mlir.frontends.of_torch.selected import Selected, refused
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 
@@ -126,6 +127,8 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
     """
 
     def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Selected):
+            raise refused("a result, what a mask selects,")
         if (
             isinstance(leaf, torch.Tensor | torch.nn.Module | type)
             or not hasattr(leaf, "__dict__")

@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
-from ipu_mlir.frontends.of_torch import packed
+from ipu_mlir.frontends.of_torch import packed, selected
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
@@ -69,6 +69,12 @@ def _gaussian_nll_loss(
     var = var + (var.detach().clamp(min=eps) - var.detach())  # whose gradient is that of what is not cut
     each = 0.5 * (torch.log(var) + (input - target) ** 2 / var) + (0.5 * math.log(2 * math.pi) if full else 0.0)
     return {"mean": torch.mean, "sum": torch.sum, "none": torch.clone}[reduction](each)
+
+
+def _where(condition: Any, *choices: Any, **options: Any) -> Any:
+    if choices or options:
+        return torch.where(condition, *choices, **options)
+    return selected.nonzero(condition, as_tuple=True)
 
 
 def _of_tensors(function: Any, *args: Any, **options: Any) -> Any:
@@ -122,6 +128,8 @@ def _read(x: Any, index: Any) -> Any:
     if isinstance(index, int) and not index and (size := getattr(x, "batch_of_padded", None)) is not None:
         return size
     entries = index if isinstance(index, tuple) else (index,)
+    if entries and (found := selected.read(x, entries)) is not NotImplemented:
+        return found
     if not any(map(_is_place, entries)):
         return torch.Tensor.__getitem__(x, index)
     taken = [_dimensions_of(each) for each in entries]
@@ -148,6 +156,8 @@ def _from_the_front(place: Any, size: int) -> Any:
 def _write(x: Any, index: Any, value: Any) -> None:
     """``x[index] = value``, whose places may be tensors beside numbers and slices."""
     entries = index if isinstance(index, tuple) else (index,)
+    if entries and selected.write(x, entries, value) is not NotImplemented:
+        return
     is_basic = all(_is_place(each) or each is None or each is ... or isinstance(each, int | slice) for each in entries)
     if not is_basic or not any(map(_is_place, entries)):
         torch.Tensor.__setitem__(x, index, value)
@@ -171,6 +181,14 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
     torch.Tensor.__setitem__: _write,
     **packed.PLAIN,
+    torch.where: _where,
+    **dict.fromkeys((torch.bincount, torch.Tensor.bincount), selected.bincount),
+    **{
+        each: selected.of_values(each)
+        for each in (torch.unique, torch.Tensor.unique, torch.unique_consecutive, torch.Tensor.unique_consecutive)
+    },
+    **dict.fromkeys((torch.nonzero, torch.Tensor.nonzero, torch.argwhere, torch.Tensor.argwhere), selected.nonzero),
+    **dict.fromkeys((torch.masked_select, torch.Tensor.masked_select), selected.masked_select),
     **dict.fromkeys((torch.cov, torch.Tensor.cov), _covariance),
     **dict.fromkeys((torch.corrcoef, torch.Tensor.corrcoef), _correlation),
     torch.combinations: _combinations,

@@ -1,0 +1,110 @@
+"""What masks select in programs of PyTorch, whose shapes do not depend on how many elements there are in the end."""
+
+import pytest
+
+import ipu_mlir as ipu
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+X, Y = torch.randn(6, 4, generator=torch.manual_seed(0)), torch.randn(6, 4, generator=torch.manual_seed(1))
+ROWS = torch.tensor([True, False, True, True, False, True])
+CLASSES = torch.tensor([1, -1, 2, 0, -1, 3])
+
+
+def assigned(x, y):
+    x = x.clone()
+    x[x > 0] *= 2
+    mask = y > 0
+    x[mask] = y[mask]
+    x[y < -1] = y[x < -99].sum()
+    return x
+
+
+def experts(x, y):
+    out, chosen = torch.zeros_like(x), y.argmax(-1)
+    for each in range(4):
+        rows, *_ = torch.where(chosen == each)
+        out[rows] += each * x[rows]
+        out.index_add_(0, rows, x[rows])
+    return out
+
+
+def reductions(x, y):
+    rows = x[y[:, 0] > 0]
+    return rows.mean(0), rows.std(), rows.amax(0), rows.logsumexp(0), rows.softmax(1).sum(0), rows.norm(), rows[0]
+
+
+def losses(x, y):
+    known = CLASSES >= 0
+    each = F.cross_entropy(x[known], CLASSES[known], weight=y[0].abs(), label_smoothing=0.1)
+    mask = y > 0
+    return each, F.mse_loss(x[mask], y[mask]), F.kl_div(x[y[:, 0] > 0], y[y[:, 0] > 0], reduction="batchmean")
+
+
+def sums(x, y):
+    both = torch.cat([x[x > 0], y[y > 0]])
+    return (
+        x[x > 0].sum() / x[x > 0].numel(),
+        torch.masked_select(x, y > 0).mean(),
+        (x[y > 0] - y[(-y < 0)]).abs().mean(),  # as many of another mask
+        x[x > 99].sum(),
+        x[x > 99].mean(),
+        x[x > 0].log().sum() + torch.func.grad(lambda z: z[z > 0].log().sum())(x),
+        both[both > 0.5].sum(),
+        x[:4][~torch.eye(4, dtype=torch.bool)].view(4, 3),
+        x[torch.nonzero(y[:, 0] > 0).squeeze(1)].sum(0) * torch.nonzero(x > 0).shape[0],
+        torch.bincount((x > 0).sum(1), minlength=6),
+    )
+
+
+@pytest.mark.parametrize("program", (sums, reductions, losses, assigned, experts))
+def test_programs_of_masks_are_those_of_pytorch(program):
+    found = ipu.compile(program, args=[Y, X], target=ipu.Target(tiles_per_ipu=4), kernels="never")(X, Y)
+    torch.testing.assert_close(found, program(X, Y), rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+def test_a_row_for_each_that_is_selected_is_assigned_in_their_order():
+    def program(x, mask, rows):
+        x = x.clone()
+        x[mask] = rows
+        return x
+
+    mask, values = torch.zeros(4, 4, dtype=torch.bool), torch.arange(4.0)
+    mask[0, 1] = mask[2, 0] = mask[2, 3] = mask[3, 3] = True
+    exe = ipu.compile(program, args=[X[:4], mask, values], target=ipu.Target(tiles_per_ipu=4))
+    assert torch.equal(exe(X[:4], mask, values), program(X[:4], mask, values))
+
+
+def test_modules_select_by_their_buffers():
+    class Selecting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.plain = torch.nn.Linear(4, 3), ROWS
+            self.register_buffer("rows", ROWS)
+
+        def forward(self, x):
+            found = self.layer(x)
+            return found[self.rows].mean(), found[self.plain].sum(0), x[x > 0].sum()
+
+    module = Selecting()
+    found = ipu.compile(module, args=[X], target=ipu.Target(tiles_per_ipu=4))(Y)
+    torch.testing.assert_close(found, module(Y))
+
+
+@pytest.mark.parametrize(
+    "program",
+    (
+        lambda x: x[x > 0],
+        lambda x: len(x[x > 0]),
+        lambda x: x[x[:, 0] > 0].T,
+        lambda x: torch.unique(x).shape[0],
+        lambda x: torch.bincount(x.to(torch.int64).view(-1)).sum(),
+        lambda x: [each.sum() for each in x[x > 0]],
+        lambda x: x[x > 0].flip(0)[0],
+        lambda x: x[:, x[0] > 0].sum(),
+    ),
+)
+def test_results_as_large_as_values_say_are_refused(program):
+    with pytest.raises(ipu.CompileError, match="as large as values say"):
+        ipu.compile(program, args=[X])
