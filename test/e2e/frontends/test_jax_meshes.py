@@ -110,6 +110,12 @@ def test_pmap_takes_axes_names_and_static_arguments() -> None:
     np.testing.assert_array_equal(got["w"], w)
 
 
+def test_pmap_of_one_device_has_its_collectives_in_a_function() -> None:
+    w, x = values(3, 2), values(1, 4, 3)
+    found = ipu.compile(jax.pmap(lambda x: jax.lax.pmean(x @ w, "i"), axis_name="i"), args=[x], target=SMALL)(x)
+    np.testing.assert_allclose(found, x @ w, rtol=1e-5)
+
+
 def test_a_mesh_needs_a_target_of_as_many_replicas() -> None:
     x = values(8, 3)
     mapped = jax.jit(jax.shard_map(COLLECTIVES["psum"], mesh=FOUR, in_specs=P("i"), out_specs=P("i")))
