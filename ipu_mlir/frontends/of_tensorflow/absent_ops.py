@@ -43,6 +43,9 @@ def _take_over() -> None:
         in_programs = functools.partial(_in_programs, own, is_for, inspect.signature(theirs))
         if (asked := getattr(module, f"_dispatcher_for_{name}", None)) is not None:
             setattr(module, f"_dispatcher_for_{name}", _answering(asked, in_programs))
+        elif "fn" in theirs.__code__.co_freevars:
+            called = theirs.__closure__[theirs.__code__.co_freevars.index("fn")]  # by what callers have, under any name
+            called.cell_contents = _replacing(called.cell_contents, in_programs)
         else:
             setattr(module, name, _replacing(theirs, in_programs))
 

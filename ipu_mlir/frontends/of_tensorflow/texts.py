@@ -30,7 +30,8 @@ _WAYS = (
         f"print by ipu.internal_ops.print_tensor, or in {OUTSIDE}",
         "return what it is to print",
     ),
-    (re.compile("String|Regex|Table"), *["make numbers of text before, as in dataset.map"] * 2),
+    (re.compile("String|Regex|Table"), *["look text and numbers up before, as in dataset.map"] * 2),
+    (re.compile("LogMatrix"), *["call it by its whole name, tf.linalg.slogdet"] * 2),
     (re.compile("Ragged|Sparse"), *["compute with dense tensors, and a mask of what counts"] * 2),
     (
         re.compile(""),
@@ -86,12 +87,16 @@ def why(error: Exception, graph: Any, outside: str = "") -> str:
             "the loop maximum_iterations, or a number of iterations that is no result of the program"
         )
     found = _UNSUPPORTED.search(text)
-    if found is None:
+    if found is None and "is_initialized" in text:  # what XLA says of tables
+        tables = ((op.type, name) for name, op in ops_of(graph) if op.type.startswith("LookupTable"))
+        kind, node = next(tables, (None, None))
+    else:
+        kind, node = found.groups() if found else (None, None)
+    if kind is None or node is None:
         lines = (line_of(one or other, graph) for one, other in _NODE.findall(text))
         line = next((line for line in lines if line is not None), None)
         said = re.split(r"\n\n|\n\t", text.removeprefix("Failed getting HLO text: '"))[0].strip().removesuffix("'")
         return said if line is None else f"{said.removesuffix('.')} ({line})"
-    kind, node = found.groups()
     line = line_of(node, graph)
     where = "" if line is None else f" ({line})"
     if kind == "_Retval":

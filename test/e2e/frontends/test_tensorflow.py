@@ -13,6 +13,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
 TARGET = ipu.Target(tiles_per_ipu=16)
 DETERMINANT = tf.linalg.det
+BINCOUNT, ROT90 = tf.math.bincount, tf.image.rot90
 """As ``from tensorflow.linalg import det`` has it, before any program is traced."""
 
 
@@ -123,9 +124,17 @@ def test_ops_that_xla_lacks_are_replaced_under_any_name():
             tape.watch(x)
             y = DETERMINANT(x) + tf.reduce_sum(tf.sparse.sparse_dense_matmul(sparse, x, adjoint_a=True) ** 2)
         counts = tf.histogram_fixed_width(x, [0.0, 3.0], 3)
-        return y, tape.gradient(y, x), counts, tf.math.bessel_i0(x), tf.raw_ops.MatrixDeterminant(input=x)
+        bins = BINCOUNT(tf.cast(x, tf.int32), minlength=4, maxlength=4)
+        turned = ROT90(x[..., None], 3)
+        return y, tape.gradient(y, x), counts, bins, turned, tf.math.bessel_i0(x), tf.raw_ops.MatrixDeterminant(input=x)
 
     check(f, matrix)
+
+
+def test_tables_are_looked_up_before():
+    known = keras.layers.IntegerLookup(vocabulary=[3, 5, 7])
+    with pytest.raises(ipu.CompileError, match=r"no op 'LookupTableFindV2' \(\S*test_tensorflow.py:\d+\); look text"):
+        ipu.compile(lambda x: known(x), args=[tf.constant([3, 7])], target=TARGET)
 
 
 def test_maxima_of_windows_that_xla_lacks():
