@@ -10,7 +10,10 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, predicate_of
-from ipu_mlir.dialects.codelets.first_extreme import TAKEN
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.codelets.first_extreme import TAKEN, first_extreme_cycles
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.ranks.sort_orders import (
@@ -25,6 +28,7 @@ from ipu_mlir.passes.support.clone import clone_slice
 from ipu_mlir.passes.support.combiners import neutral
 from ipu_mlir.passes.support.linalg_builders import (
     constant_index,
+    fill_with,
     generic,
     identity_map,
     in_three_dimensions,
@@ -38,6 +42,8 @@ _EXTREMES = {
 }
 _CASTS = ("arith.index_cast", "arith.extsi")
 
+_STEPS = 30  # syncs that two reductions take as long as, with their partial results
+
 _Outcome = tuple[tuple[Any, Any, int, int], Any, int]
 """The best element so far and the next one, their places; the element and the place that are kept."""
 
@@ -49,7 +55,10 @@ class RaiseExtremes(Pass):
     ``first_maximum`` and so on it is follows from what its body does with every two elements that can meet, also NaN:
     how it is written does not matter.
 
-    Needs:  linalg on tensors, static shapes.
+    A vertex has all that is searched for one place. Where few places are looked for among many elements, the extreme
+    is found first, then the lowest number of an element that equals it: both are reductions that can be split.
+
+    Needs:  linalg on tensors, static shapes, and the target.
     Leaves: no reduction over one dimension that keeps a largest or smallest element and the number of its iteration.
     """
 
@@ -57,11 +66,12 @@ class RaiseExtremes(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
+            target = module_target(module)
             for op in list_ops(module, "linalg.generic"):
                 found = _argument_of_extreme(op)
                 if found is not None:
                     with ir.InsertionPoint(op), op.location:
-                        _raise(op, found)
+                        _raise(op, found, _is_split(op, found, target))
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,18 @@ class _Extreme:
     init: int
     name: str
     nan: str
+
+
+def _is_split(op: ir.Operation, found: _Extreme, target: Target) -> bool:
+    """True if two reductions over parts on all tiles take less than a half of what it takes to search it whole."""
+    if found.nan != "_or_nan" or list(op.results[found.best].uses):
+        return False  # of 0 and -0, which are equal, the first one would not be known
+    tiles, machine, dtype = target.num_compute_tiles, machine_of(target), str(found.term.type)
+    size = found.nest.extents[found.loop]
+    places = prod(found.nest.extents) // size
+    whole = first_extreme_cycles(-(-places // tiles), size, dtype, machine)
+    parts = first_extreme_cycles(1, -(-places * size // tiles), dtype, machine)
+    return bool(whole > 2 * (2 * parts + _STEPS * machine.sync_cycles))
 
 
 def _argument_of_extreme(op: ir.Operation) -> _Extreme | None:
@@ -242,10 +264,13 @@ def _counts(value: ir.Value, loop: int, extent: int) -> bool:
     return index is not None and ir.IntegerAttr(index.attributes["dim"]).value == loop
 
 
-def _raise(op: ir.Operation, found: _Extreme) -> None:
+def _raise(op: ir.Operation, found: _Extreme, is_split: bool) -> None:
     values, at = _searched(op, found)
     shape = [found.nest.extents[loop] for loop in found.order]
-    place = _places(values, at, shape, f"first_{found.name}{found.nan}")
+    if is_split:
+        place = _first_equal(values, _reduced(op, found, values, at), at)
+    else:
+        place = _places(values, at, shape, f"first_{found.name}{found.nan}")
     arith = upstream("arith")
     kept = identity_map(len(shape))
 
@@ -342,3 +367,32 @@ def _reduced(op: ir.Operation, found: _Extreme, values: ir.Value, at: int) -> ir
     init = op.operands[found.nest.num_inputs + found.best]
     parallel = [dimension != at for dimension in range(rank)]
     return generic([values], [init], [identity_map(rank), others], parallel, body).results[0]
+
+
+def _first_equal(values: ir.Value, best: ir.Value, at: int) -> ir.Value:
+    """The places along dimension ``at`` of the first of ``values`` that equal ``best``, or are no number."""
+    arith, rank, index = upstream("arith"), values.type.rank, ir.IndexType.get()
+    size, is_integer = values.type.shape[at], isinstance(values.type.element_type, ir.IntegerType)
+    others = ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(d) for d in range(rank) if d != at])
+    number = ir.IntegerType.get_signless(32 if size < 1 << 31 else 64)
+    end = arith.ConstantOp(number, ir.IntegerAttr.get(number, size)).result
+    shape = best.type.shape
+    start = fill_with(end, upstream("tensor").EmptyOp(shape, number).result).results[0]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        value, wanted, so_far = arguments
+        if is_integer:
+            same = arith.CmpIOp(arith.CmpIPredicate.eq, value, wanted).result
+        else:  # the extreme is no number as soon as one of them is none
+            is_nan = arith.CmpFOp(arith.CmpFPredicate.UNO, value, value).result
+            same = arith.OrIOp(arith.CmpFOp(arith.CmpFPredicate.OEQ, value, wanted).result, is_nan).result
+        own = arith.IndexCastOp(number, loop_index(at)).result
+        return [arith.MinSIOp(so_far, arith.SelectOp(same, own, end).result).result]
+
+    parallel = [dimension != at for dimension in range(rank)]
+    found = generic([values, best], [start], [identity_map(rank), others, others], parallel, body).results[0]
+    empty = upstream("tensor").EmptyOp(shape, index).result
+    maps = [identity_map(len(shape))] * 2
+    return generic(
+        [found], [empty], maps, [True] * len(shape), lambda each: [arith.IndexCastOp(index, each[0]).result]
+    ).results[0]

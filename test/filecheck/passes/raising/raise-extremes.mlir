@@ -38,6 +38,41 @@ func.func @first_nan_is_found(%x: tensor<4x8xf32>) -> tensor<4xi32> {
   return %r#1 : tensor<4xi32>
 }
 
+// One place among many elements: the extreme, and the lowest number of an element that equals it.
+// CHECK-LABEL: func.func @long
+// CHECK-SAME: (%[[X:.*]]: tensor<9000xf32>)
+// CHECK: %[[BEST:.*]] = linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%[[X]] : tensor<9000xf32>)
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%[[X]], %[[BEST]] : tensor<9000xf32>, tensor<f32>)
+// CHECK: arith.minsi
+// CHECK-NOT: library_call
+func.func @long(%x: tensor<9000xf32>) -> tensor<i32> {
+  %worst = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<f32>
+  %f = tensor.empty() : tensor<i32>
+  %best = linalg.fill ins(%worst : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %at = linalg.fill ins(%zero : i32) outs(%f : tensor<i32>) -> tensor<i32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> ()>],
+                         iterator_types = ["reduction"]}
+      ins(%x : tensor<9000xf32>) outs(%best, %at : tensor<f32>, tensor<i32>) {
+  ^bb0(%new: f32, %old: f32, %place: i32):
+    %j = linalg.index 0 : index
+    %here = arith.index_cast %j : index to i32
+    %greater = arith.cmpf ogt, %old, %new : f32
+    %nan = arith.cmpf une, %old, %old : f32
+    %keeps = arith.ori %greater, %nan : i1
+    %same = arith.cmpf oeq, %old, %new : f32
+    %before = arith.cmpi slt, %place, %here : i32
+    %tie = arith.andi %same, %before : i1
+    %keeps_place = arith.ori %keeps, %tie : i1
+    %a = arith.select %keeps, %old, %new : f32
+    %b = arith.select %keeps_place, %place, %here : i32
+    linalg.yield %a, %b : f32, i32
+  } -> (tensor<f32>, tensor<i32>)
+  return %r#1 : tensor<i32>
+}
+
 // What torch writes, of a computed term: nothing is found behind a NaN, and the extreme is a reduction by itself.
 // CHECK-LABEL: func.func @nothing_behind_a_nan
 // CHECK: %[[TERM:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]}

@@ -92,7 +92,7 @@ def expected(form: str, better: str, row: np.ndarray) -> tuple[np.float32, int]:
 @pytest.mark.parametrize(("better", "axis", "with_value"), [("max", 1, True), ("min", 2, False), ("max", 0, False)])
 def test_every_form_finds_what_its_loop_finds(form: str, better: str, axis: int, with_value: bool) -> None:
     random = np.random.default_rng(3)
-    special = np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 3, 3])
+    special = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 3, 3], np.float32)
     x = random.choice(special, (6, 7, 5))
     x[0], x[:, :, 0] = -np.inf, random.choice(special[:5], (6, 7))
     text = program(form, better, axis, with_value)
@@ -105,4 +105,15 @@ def test_every_form_finds_what_its_loop_finds(form: str, better: str, axis: int,
         for found in (exe.run([x]), exe.run_per_tile([x])):
             np.testing.assert_array_equal(found[-1].ravel(), [at for _, at in want])
             if with_value:
-                np.testing.assert_array_equal(found[0].ravel(), np.float32([best for best, _ in want]))
+                np.testing.assert_array_equal(found[0].ravel(), np.array([best for best, _ in want], np.float32))
+
+
+@pytest.mark.parametrize("special", [3, np.inf, np.nan])
+def test_few_places_among_many_elements_are_found_by_parts(special: float) -> None:
+    text = program("jax", "max", 1, False).replace("6x7x5", "1x9000x1").replace("6x5", "1x1")
+    x = np.random.default_rng(4).integers(-2, 3, (1, 9000, 1)).astype(np.float32)
+    x[0, [4321, 8765]] = special
+    exe = ipu_mlir.compile(text, target=ipu_mlir.Target(tiles_per_ipu=64))
+    assert "first_m" not in exe.mlir()
+    for found in (exe.run([x]), exe.run_per_tile([x])):
+        assert found[0].tolist() == [[4321]]
