@@ -31,7 +31,8 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
 
     A module of PyTorch becomes a function of its parameters, in a dict by their names, and of what it takes;
     ``ipu.parameters_of`` gives that dict. Where the other framework takes a value for a constant, gradients do so here.
-    Rules for gradients that it has been given do not come along: what a function computes is differentiated.
+    Derivatives that JAX has been given (``jax.custom_jvp``, ``jax.custom_vjp``) come along, but those of complex
+    numbers; of other functions, and of PyTorch, what they compute is differentiated.
 
     Args:
         source: a jitted function of JAX, a module or function of PyTorch.

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from jax.interpreters import mlir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_jax.callbacks import callbacks_of
 from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape, narrowed_leaves, static_arguments, without_static
+from ipu_mlir.frontends.of_jax.derivatives import derivative_rules
 from ipu_mlir.frontends.of_jax.meshes import is_on_mesh, local_program
 from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
 from ipu_mlir.frontends.of_jax.stages import as_lowered, function_of_jaxpr, kept_arguments
@@ -26,6 +28,12 @@ from ipu_mlir.specs.specs import TensorSpec
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
     """A JAX function for ``args`` (arrays, ``jax.ShapeDtypeStruct`` or ``TensorSpec``), or a traced or exported one."""
+    if isinstance(source, _Function):
+        before = _WITH_DERIVATIVES.set(True)
+        try:
+            return import_program(source.source, args, kwargs)
+        finally:
+            _WITH_DERIVATIVES.reset(before)
     if isinstance(source, export.Exported):
         return Imported(source.mlir_module_serialized, _call(source, {}))
     lowered = as_lowered(source)
@@ -58,7 +66,10 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
     exporting = export.export(
-        jitted, platforms=["cpu"], disabled_checks=checks, _override_lowering_rules=(_ERFC, _STOP)
+        jitted,
+        platforms=["cpu"],
+        disabled_checks=checks,
+        _override_lowering_rules=(_ERFC, _STOP, *(derivative_rules() if _WITH_DERIVATIVES.get() else ())),
     )
     try:
         with _shardy(False):
@@ -129,8 +140,18 @@ def _jitted(source: Any) -> Any:
 
 
 def as_function(source: Any) -> Any:
-    """``source``, which is one already."""
-    return source
+    """``source`` as one whose program carries the derivatives that JAX has for what it calls."""
+    return _Function(source)
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function that gradients may be asked of."""
+
+    source: Any
+
+
+_WITH_DERIVATIVES: ContextVar[bool] = ContextVar("programs carry derivatives", default=False)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.activity import STOP_GRADIENT, is_differentiable
 from ipu_mlir.passes.autodiff.gradient_functions import GRADIENT, GradientFunctions
@@ -30,7 +31,7 @@ class Autodiff(Pass):
     is called like the function with ``_gradient`` behind it, and is an entry.
 
     Needs:  linalg on tensors of static shape.
-    Leaves: no function with ``ipu.gradient``, and no ``ipu.stop_gradient``.
+    Leaves: no function with ``ipu.gradient``, no ``ipu.stop_gradient``, and no call that stays one but outlined ones.
     """
 
     name = "ipu-autodiff"
@@ -46,6 +47,9 @@ class Autodiff(Pass):
                 GradientFunctions(module, refuse).fill()
         for op in list_ops(module, STOP_GRADIENT):
             replace_op(op, [op.operands[0]])
+        for op in list_ops(module, "func.call"):  # of what has a derivative, which has waited for its gradients
+            if "no_inline" in op.attributes and OUTLINED not in op.attributes:
+                del op.attributes["no_inline"]
 
     def _declare(self, module: ir.Operation, refuse: Refusals) -> None:
         """Ask for the gradient that the options name."""

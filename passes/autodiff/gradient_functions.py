@@ -162,6 +162,9 @@ class GradientFunctions:
             )
             return made
         end.erase()
+        for call in list_ops(made, "func.call"):
+            if DERIVATIVE in call.attributes:  # its code is differentiated in gradients of this one
+                del call.attributes[DERIVATIVE]
         set_function_type(made)
         return made
 

@@ -334,6 +334,20 @@ def test_a_function_is_differentiated_as_it_says():
     np.testing.assert_allclose(found, 4 * x)
 
 
+def test_gradients_of_gradients_go_through_what_is_kept():
+    @ipu.custom_vjp
+    def cube(x):
+        return x * x * x
+
+    cube.defvjp(lambda x: (x * x * x, 5 * x * x), lambda kept, ct: (ct * kept,))
+    x = normal(4)
+
+    def slope(x):
+        return ipu.grad(lambda x: cube(x).sum())(x).sum()
+
+    np.testing.assert_allclose(gradients(slope, (x,))[0], 10 * x)
+
+
 def test_a_checkpointed_layer_has_the_same_gradient():
     x, w = normal(3, 4), normal(4, 4)
 

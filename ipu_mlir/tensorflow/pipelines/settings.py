@@ -215,7 +215,7 @@ def checked_count(count: Any) -> Any:
     if (
         isinstance(known, bool)
         or np.ndim(known)
-        or not isinstance(known, int | float | np.number | np.ndarray)
+        or not isinstance(known, int | float | np.integer | np.ndarray)
         or known % 1
     ):
         raise TypeError(f"gradient_accumulation_count is an integer, got {count!r}")

@@ -12,6 +12,9 @@ TOKEN = "token"
 CONDITION = "condition"
 """Which function of a call says whether it goes on."""
 
+FORWARD, BACKWARD = "forward", "backward"
+"""Which functions of a call are its derivative: one gives more than the results, the other takes that."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -82,8 +85,9 @@ class ProgramCall:
         scalars: numbers of the operands that are one integer of 32 bits.
         is_ordered: whether it may have a token, to stay where it is among others that have one.
         keeps_types: whether the results are of the operands' types.
-        functions: what those are for that it names as ``called_computations``; each takes the operands. One that is
-            the condition of a loop gives a truth value, any other the results. Integers keep their sign.
+        functions: what those are for that it names as ``called_computations``; each takes the operands, but for the
+            backward part of a derivative. One that is the condition of a loop gives a truth value, the forward part of
+            a derivative further results, any other the results. Integers keep their sign.
         symbol: the op of the module that it needs.
         wrong: the error of a call as far as the rest says nothing of it, as the end of a sentence.
     """

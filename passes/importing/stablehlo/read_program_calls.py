@@ -11,7 +11,16 @@ from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.registry import suggestion
-from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, PREFIX, TOKEN, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.program_call import (
+    BACKWARD,
+    CONDITION,
+    FORWARD,
+    PREFIX,
+    TOKEN,
+    Call,
+    ProgramCall,
+    Setting,
+)
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 
 _LARGEST = 1 << 63
@@ -193,12 +202,18 @@ def _broken_functions(op: ir.Operation, name: str, row: ProgramCall) -> str | No
         if each.operation.name == "func.func"
     }
     truth = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+    kept: list[ir.Type] = []
     for which, function in zip(row.functions, named, strict=True):
         if function not in there:
             return f"calls @{function}, but the module has {', '.join(f'@{each}' for each in there)}"
-        gives = [truth] if which == CONDITION else result_types(op)
-        wanted = ir.FunctionType.get(_types(op.operands), gives)
-        found = ir.TypeAttr(there[function].attributes["function_type"]).value
+        found = ir.FunctionType(ir.TypeAttr(there[function].attributes["function_type"]).value)
+        takes, gives = _types(op.operands), [truth] if which == CONDITION else result_types(op)
+        if which == FORWARD:
+            kept = list(found.results)[len(gives) :]
+            gives += kept
+        elif which == BACKWARD:
+            takes, gives = [*kept, *filter(_is_of_floats, gives)], list(filter(_is_of_floats, takes))
+        wanted = ir.FunctionType.get(takes, gives)
         if found != wanted:
             return f"calls @{function} of type {found} as its {which}, which is of type {wanted}"
     return None
@@ -206,6 +221,10 @@ def _broken_functions(op: ir.Operation, name: str, row: ProgramCall) -> str | No
 
 def _types(values: Any) -> list[ir.Type]:
     return [value.type for value in values]
+
+
+def _is_of_floats(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
 
 
 def _listed(types: list[ir.Type]) -> str:

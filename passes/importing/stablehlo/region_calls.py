@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ipu_mlir.dialects.analysis.matchers import module_around
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.program_call import BACKWARD, CONDITION, FORWARD, Call, ProgramCall, Setting
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract, index
 
 func = upstream("func")
@@ -22,6 +22,17 @@ def outlined_call(types: Sequence[ir.Type], name: str, operands: Sequence[ir.Val
 
 def _outlined(call: Call) -> Sequence[ir.Value]:
     return outlined_call(call.gives, call.functions[0], call.operands)
+
+
+def _derivative(call: Call) -> Sequence[ir.Value]:
+    """A call that stays one till gradients are made, of a function with the attribute ``ipu.derivative``."""
+    name, forward, backward = call.functions
+    function = ir.SymbolTable(module_around(ir.InsertionPoint.current.block.owner))[name]
+    symbols = {"forward": ir.FlatSymbolRefAttr.get(forward), "backward": ir.FlatSymbolRefAttr.get(backward)}
+    function.attributes["ipu.derivative"] = ir.DictAttr.get(symbols)
+    op = func.CallOp(list(call.gives), name, list(call.operands)).operation
+    op.attributes["no_inline"] = ir.UnitAttr.get()
+    return list(op.results)
 
 
 def _repeat(call: Call) -> Sequence[ir.Value]:
@@ -60,6 +71,14 @@ def _run_pipeline(call: Call) -> Sequence[ir.Value]:
 
 
 REGION_CALLS: dict[str, ProgramCall] = {
+    "derivative": ProgramCall(
+        "calls a function whose gradient two more say: one gives its results and what the other needs; that takes this "
+        "and the cotangents of the results that are floats, and gives those of the operands that are",
+        _derivative,
+        operands=None,
+        results=None,
+        functions=["function", FORWARD, BACKWARD],
+    ),
     "is_outlined": ProgramCall(
         "is true; what a branch on it does is one function for all branches that do the same",
         _is_outlined,

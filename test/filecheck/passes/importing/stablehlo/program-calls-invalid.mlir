@@ -83,6 +83,12 @@ func.func @symbols(%x: tensor<4xf32>, %y: tensor<5xf32>) {
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+func.func private @two(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @two_kept(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  return %x, %y : tensor<4xf32>, tensor<4xf32>
+}
 func.func @functions(%x: tensor<4xf32>) {
   // expected-error @below {{has 0 functions in called_computations; those of ipu.outlined are: function}}
   %0 = stablehlo.custom_call @ipu.outlined(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -92,10 +98,12 @@ func.func @functions(%x: tensor<4xf32>) {
   %2 = stablehlo.custom_call @ipu.while_loop(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{calls @f of type (tensor<4xf32>) -> tensor<4xf32> as its condition, which is of type (tensor<4xf32>) -> tensor<i1>}}
   %3 = stablehlo.custom_call @ipu.while_loop(%x) {called_computations = [@f, @f]} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @below {{calls @g, but the module has @f, @functions}}
+  // expected-error @below {{calls @g, but the module has @f, @two, @two_kept, @functions}}
   %4 = stablehlo.custom_call @ipu.outlined(%x) {called_computations = [@g]} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{has no attribute 'count', which ipu.repeat needs}}
   %5 = stablehlo.custom_call @ipu.repeat(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{calls @f of type (tensor<4xf32>) -> tensor<4xf32> as its backward, which is of type (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)}}
+  %7 = stablehlo.custom_call @ipu.derivative(%x, %x) {called_computations = [@two, @two_kept, @f]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %z = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
   // expected-error @below {{has tensor<4xcomplex<f32>>; give ipu.barrier real and imaginary parts as tensors of their own}}
   %6 = stablehlo.custom_call @ipu.barrier(%z) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>

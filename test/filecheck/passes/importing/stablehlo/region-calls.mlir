@@ -41,3 +41,22 @@ func.func @calls(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<i1>) {
   %p = stablehlo.custom_call @ipu.is_outlined() : () -> tensor<i1>
   return %c#1, %p : tensor<4xf32>, tensor<i1>
 }
+
+func.func private @forward(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i1>) {
+  %kept = stablehlo.constant dense<true> : tensor<i1>
+  return %x, %kept : tensor<4xf32>, tensor<i1>
+}
+func.func private @backward(%kept: tensor<i1>, %ct: tensor<4xf32>) -> tensor<4xf32> {
+  return %ct : tensor<4xf32>
+}
+// CHECK-LABEL: func.func private @plain
+// CHECK-SAME:    ipu.derivative = {backward = @backward, forward = @forward}
+func.func private @plain(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @derivative
+// CHECK:         call @plain(%arg0, %arg1) {no_inline}
+func.func @derivative(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %y = stablehlo.custom_call @ipu.derivative(%x, %n) {called_computations = [@plain, @forward, @backward]} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,180 @@
+"""The derivatives that JAX has for functions of its own and of users, as functions of the program beside theirs."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax
+from jax.extend.core import primitives
+from jax.interpreters import mlir
+
+from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
+
+_WITH_DERIVATIVES = (
+    primitives.custom_jvp_call_p,
+    primitives.custom_vjp_call_p,
+    primitives.erf_inv_p,
+    primitives.igamma_p,
+    primitives.igammac_p,
+    primitives.random_gamma_p,
+    primitives.regularized_incomplete_beta_p,
+)
+"""Those of users, and functions whose code is a loop that nothing limits, or divides by zero where it is not taken."""
+
+
+_LEVELS = 2
+"""That derivatives of second order are of the rules too; those of higher order are of the code of the rules."""
+
+
+def derivative_rules(levels: int = _LEVELS) -> list[tuple[Any, Callable[..., Any]]]:
+    """Lowering rules for programs that carry derivatives, and those of the code of these, to so many ``levels``."""
+    return [(each, functools.partial(_lowered, levels)) for each in _WITH_DERIVATIVES] if levels else []
+
+
+def _lowered(levels: int, context: Any, *operands: Any, **params: Any) -> Any:
+    """A call of what has a derivative as ``ipu.derivative`` of three functions: itself, forward and backward."""
+    call = _Call(context, params)
+    is_code = not any(call.takes) or not any(call.gives) or call.is_complex or context.tokens_in.effects()
+    traced = None if is_code else call.derivative(is_asked=levels == _LEVELS)
+    if traced is None:
+        own = context.replace(module_context=call.module_with(0))
+        return mlir.lower_fun(call.plain, multiple_results=True)(own, *operands)
+    forward, backward = traced
+    names = [
+        call.lowered(call.traced(call.plain, context.avals_in), "plain", 0),
+        call.lowered(forward, "forward", levels - 1),
+        call.lowered(backward, "backward", levels - 1),
+    ]
+    types = [kind for aval in context.avals_out for kind in mlir.aval_to_ir_types(context.module_context, aval)]
+    made = mlir.ir.Operation.create(
+        "stablehlo.custom_call",
+        results=types,
+        operands=mlir.flatten_ir_values(operands),
+        attributes={
+            "call_target_name": mlir.ir.StringAttr.get(f"{PREFIX}derivative"),
+            "called_computations": mlir.ir.ArrayAttr.get([mlir.ir.FlatSymbolRefAttr.get(name) for name in names]),
+        },
+    )
+    return list(made.results)
+
+
+class _Call:
+    """A call of what has a derivative.
+
+    Attributes:
+        takes, gives: for each operand, and for each result, whether it is of floats.
+        kept: what the backward function needs of the forward one.
+    """
+
+    def __init__(self, context: Any, params: dict[str, Any]) -> None:
+        self._context, self._params = context, params
+        self.takes, self.gives = (
+            [_is_float(aval) for aval in avals] for avals in (context.avals_in, context.avals_out)
+        )
+        self.kept: list[Any] = []
+        self._pull: Any = None
+        first = params.get("num_consts", 0)  # by which JAX refuses to differentiate, as by the first ones of a beta
+        if context.primitive is primitives.regularized_incomplete_beta_p:
+            first = 2
+        self._by = [is_float and place >= first for place, is_float in enumerate(self.takes)]
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it has complex numbers, whose derivatives are another thing here than in JAX."""
+        avals = (*self._context.avals_in, *self._context.avals_out)
+        return any(jax.dtypes.issubdtype(aval.dtype, jax.numpy.complexfloating) for aval in avals)
+
+    def plain(self, *values: Any) -> Sequence[Any]:
+        """What it computes."""
+        primitive = self._context.primitive
+        found = primitive.bind(*values, **primitive.get_bind_params(self._params))
+        return found if primitive.multiple_results else [found]
+
+    def forward(self, *values: Any) -> Sequence[Any]:
+        """The same, and behind it what the backward function needs."""
+        results, pull = self._pulled(values)
+        kept, self._pull = jax.tree.flatten(pull)
+        return [*results, *kept]
+
+    def forward_alone(self, *values: Any) -> Sequence[Any]:
+        """The same where the backward function begins again with the operands."""
+        return [*self.plain(*values), *values]
+
+    def _pulled(self, values: Sequence[Any]) -> tuple[list[Any], Any]:
+        mine, others = _parted(self._by, values)
+
+        def of_floats(*floats: Any) -> Any:
+            return _parted(self.gives, self.plain(*_merged(self._by, floats, others)))
+
+        found, pull, rest = jax.vjp(of_floats, *mine, has_aux=True)
+        return _merged(self.gives, found, rest), pull
+
+    def backward(self, *values: Any) -> Sequence[Any]:
+        """From that, and a cotangent for each result that is of floats, those of the operands that are.
+
+        Of an operand by which JAX has no derivative, it is no number.
+        """
+        kept, slopes = values[: len(self.kept)], values[len(self.kept) :]
+        pull = self._pulled(kept)[1] if self._pull is None else jax.tree.unflatten(self._pull, kept)
+        found = iter(pull(tuple(slopes)))
+        operands = zip(self._context.avals_in, self.takes, self._by, strict=True)
+        return [
+            next(found) if has else jax.numpy.full(aval.shape, jax.numpy.nan, aval.dtype)
+            for aval, is_float, has in operands
+            if is_float
+        ]
+
+    def derivative(self, is_asked: bool) -> tuple[Any, Any] | None:
+        """The forward and the backward function, traced; None where JAX cannot, unless it must, as it ``is_asked``."""
+        try:
+            return self._derivative()
+        except Exception:  # whatever a rule of the user raises, where only gradients of its gradient need it
+            if is_asked:
+                raise
+            return None
+
+    def _derivative(self) -> tuple[Any, Any] | None:
+        operands = self._context.avals_in
+        for function in (self.forward, self.forward_alone):
+            self._pull = None
+            forward = self.traced(function, operands)
+            self.kept = list(forward.out_avals)[len(self.gives) :]
+            slopes = _parted(self.gives, self._context.avals_out)[0]
+            backward = self.traced(self.backward, [*self.kept, *slopes])
+            if not any(isinstance(each, jax.core.Tracer) for each in (*forward.consts, *backward.consts)):
+                return forward, backward
+        return None  # a rule that uses values of a trace that has ended
+
+    def traced(self, function: Callable[..., Sequence[Any]], avals: Sequence[Any]) -> Any:
+        """``function`` of tensors as a program of JAX."""
+        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        return jax.make_jaxpr(lambda *values: list(function(*values)))(*specs)
+
+    def lowered(self, traced: Any, name: str, levels: int) -> str:
+        """The name of a new function of the module, which carries derivatives to so many ``levels``."""
+        module, name = self.module_with(levels), f"{self._context.primitive.name}_{name}"
+        return mlir.lower_jaxpr_to_fun(module, name, traced, [], num_const_args=0, in_avals=traced.in_avals).name.value
+
+    def module_with(self, levels: int) -> Any:
+        """The module, for code that carries derivatives to so many ``levels``."""
+        module = self._context.module_context
+        rules = [
+            each for each in module.lowering_parameters.override_lowering_rules if each[0] not in _WITH_DERIVATIVES
+        ]
+        own = replace(module.lowering_parameters, override_lowering_rules=(*rules, *derivative_rules(levels)))
+        return module.replace(lowering_parameters=own, lowering_cache={}, cached_primitive_lowerings={})
+
+
+def _is_float(aval: Any) -> bool:
+    return jax.dtypes.issubdtype(aval.dtype, jax.numpy.floating)
+
+
+def _parted(are_first: Sequence[bool], values: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    pairs = list(zip(are_first, values, strict=True))
+    return tuple(x for is_first, x in pairs if is_first), tuple(x for is_first, x in pairs if not is_first)
+
+
+def _merged(are_first: Sequence[bool], first: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    one, other = iter(first), iter(others)
+    return [next(one) if is_first else next(other) for is_first in are_first]
