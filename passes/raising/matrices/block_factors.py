@@ -14,6 +14,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution
 from ipu_mlir.passes.raising.matrices.eliminated import blocked_lu, determinant, sign_and_logarithm, solution
+from ipu_mlir.passes.raising.matrices.lu_in_loops import lu_in_loops
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _SIZES = (32, 64, 128, 256)
@@ -22,6 +23,7 @@ _STEPS = 8  # supersteps of a block, with their exchanges
 _WORTH = 2  # a program that is longer has to be so many times faster
 
 _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
+_WIDTH = 64  # columns of a block whose rows lie on all tiles
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
 _ELIMINATIONS = ("lu", "solve", "det", "slogdet")
 
@@ -32,12 +34,13 @@ class BlockFactors(Pass):
     A vertex has a whole matrix, and goes through it step after step. Of blocks on the diagonal it has one; what lies
     beside them is solved column by column on all tiles, and what is left is updated by a product. A matrix that is not
     positive definite has a factor of NaN in all places, as before. Of LU factors a vertex has some columns in all of
-    their rows, among which it finds the pivots; general systems and determinants follow from such factors.
+    their rows, among which it finds the pivots; general systems and determinants follow from such factors. Of a matrix
+    that is too high for that, or has very many columns, all tiles have rows, and find each pivot together, in loops.
 
     Needs:  calls of the codelets ``cholesky``, ``lu``, ``solve``, ``det`` and ``slogdet``, of ``solve_lower``,
             ``solve_upper`` and those of unit diagonals, and the target.
-    Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long, as far as a
-            tile has room for 16 of their columns.
+    Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long; of several
+            matrices, as far as a tile has room for 16 of their columns.
     """
 
     name = "ipu-block-factors"
@@ -66,9 +69,12 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
         return ()  # between blocks it would be rounded
     if name in _ELIMINATIONS:
         stops = best_panels(rows, columns, count, dtype, num_tiles, machine)
-        if not stops:
+        if stops:
+            lu = blocked_lu(matrix, stops)
+        elif count == 1 and _is_large(rows * columns, dtype, machine):
+            lu = lu_in_loops(matrix, min(_WIDTH, rows, columns))
+        else:
             return ()
-        lu = blocked_lu(matrix, stops)
         made = {"lu": list, "solve": partial(solution, b=others[-1] if others else None)}
         return {**made, "det": determinant, "slogdet": sign_and_logarithm}[name](lu)
     is_factor, right = name == "cholesky", others[0].type.shape[-1] if others else columns
@@ -109,12 +115,17 @@ def best_panels(
         return total
 
     fitting = [width for width in _PANELS if 2 * share * rows * width * each <= machine.bytes_per_tile // 2]
-    choices = [(*range(width, count, width), count) for width in fitting if width < count]
+    choices = [(*range(width, count, width), count) for width in fitting if width < count <= _MOST_BLOCKS * width]
     if not choices:
         return ()
     best, whole = min(choices, key=cycles), eliminated(rows, columns)
-    is_large = 2 * share * rows * columns * each > machine.bytes_per_tile // 2
+    is_large = _is_large(share * rows * columns, dtype, machine)
     return best if is_large or _WORTH * cycles(best) < whole else ()
+
+
+def _is_large(elements: int, dtype: str, machine: Machine) -> bool:
+    """True if so many elements, with as many of their factors, take more than half of a tile."""
+    return 2 * elements * element_type(dtype).bytes > machine.bytes_per_tile // 2
 
 
 def best_block(

@@ -5,6 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.passes.raising.matrices import block_factors
 from ipu_mlir.passes.raising.matrices.block_factors import best_block, best_panels
 
 TARGET = ipu.Target(tiles_per_ipu=4)
@@ -308,3 +309,35 @@ def test_systems_of_equations_are_eliminated_block_by_block(name: str) -> None:
     for found in (jax.tree_util.tree_leaves(exe(a, b)), exe.run_per_tile([a, b])):
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3 * np.nanmax(np.abs(other), initial=0))
+
+
+@pytest.mark.filterwarnings("ignore:.*needs")
+@pytest.mark.parametrize("shape", [(23, 17), (13, 24)])
+def test_high_matrices_are_factored_in_loops(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by whole columns: ties and zeros among the pivots, a row of zeros, a last block that is not full."""
+    monkeypatch.setattr(block_factors, "_WIDTH", 6)
+    a = RNG.integers(-3, 4, shape).astype(np.float32)
+    a[:, 2], a[5] = 0, 0
+    m, n = shape
+    types = ", ".join([f"tensor<{m}x{n}xf32>", f"tensor<{min(shape)}xi32>", f"tensor<{m}xi32>"])
+    text = f"""func.func @main(%a: tensor<{m}x{n}xf32>) -> ({types}) {{
+      %zero = arith.constant 0.0 : f32
+      %none = arith.constant 0 : i32
+      %e = tensor.empty() : tensor<{m}x{n}xf32>
+      %k = tensor.empty() : tensor<{min(shape)}xi32>
+      %m = tensor.empty() : tensor<{m}xi32>
+      %r:3 = linalg.generic {{library_call = "lu", indexing_maps = [
+          affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (k)>,
+          affine_map<(m, n, k) -> (m)>], iterator_types = ["reduction", "reduction", "reduction"]}}
+          ins(%a : tensor<{m}x{n}xf32>) outs(%e, %k, %m : {types}) {{
+      ^bb0(%x: f32, %out: f32, %p: i32, %q: i32):
+        linalg.yield %zero, %none, %none : f32, i32, i32
+      }} -> ({types})
+      return %r#0, %r#1, %r#2 : {types}
+    }}"""
+    whole = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4)).run([a])
+    high = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4, bytes_per_tile=2048, emulated=True))
+    assert high.mlir("l2").count("scf.for") == 2
+    for found in (high.run([a]), high.run_per_tile([a])):
+        for one, other in zip(found, whole, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
