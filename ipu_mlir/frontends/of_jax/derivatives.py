@@ -50,7 +50,7 @@ def _lowered(levels: int, context: Any, *operands: Any, **params: Any) -> Any:
     made = mlir.ir.Operation.create(
         "stablehlo.custom_call",
         results=types,
-        operands=mlir.flatten_ir_values(operands),
+        operands=[value for each in operands for value in (each if isinstance(each, tuple) else (each,))],
         attributes={
             "call_target_name": mlir.ir.StringAttr.get(f"{PREFIX}derivative"),
             "called_computations": mlir.ir.ArrayAttr.get([mlir.ir.FlatSymbolRefAttr.get(name) for name in names]),
