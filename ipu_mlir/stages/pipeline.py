@@ -67,12 +67,18 @@ class pipeline:
     ) -> None:
         if loss is not None and not callable(loss):
             raise TraceTypeError(f"a pipeline with loss={loss!r}; it is a function of what the last stage returns")
+        if isinstance(stages, str | dict) or not isinstance(stages, Iterable):
+            raise TraceTypeError(f"a pipeline with stages={stages!r}; it is a list of functions")
+        stages = list(stages)
+        for stage in stages:
+            if not callable(stage) and not (isinstance(stage, list | tuple) and all(map(callable, stage))):
+                raise TraceTypeError(f"a pipeline with the stage {stage!r}; a stage is a function, or a list of them")
         nested = [[stage] if callable(stage) else list(stage) for stage in stages_of(stages, loss)]
         functions = [each for group in nested for each in group]
         groups = [stage for stage, group in enumerate(nested) for _ in group]
         if isinstance(recompute, str):
             most_again = None
-        elif isinstance(recompute, int | float | np.number) and recompute >= 0:
+        elif isinstance(recompute, int | float | np.number) and not isinstance(recompute, bool) and recompute >= 0:
             most_again = float(recompute)
         else:
             raise TraceValueError(

@@ -58,6 +58,9 @@ class Run:
         self._trace, self._options, self._schedule, self._training = trace, options, schedule, schedule.training
         self._count = self._counted(count)
         stages = schedule.stages
+        for name, given in (("parameters", parameters), ("data", data)):
+            if not isinstance(given, list | tuple):
+                raise TraceTypeError(f"a pipeline with {name}={given!r}; it is a list with those of each stage")
         if len(parameters) != stages or len(data) > stages:
             raise TraceTypeError(
                 f"a pipeline of {stages} stages takes parameters of each, and data of so many at the most; "

@@ -209,6 +209,9 @@ def test_code_does_not_grow_with_micro_batches_nor_with_replicas():
         (lambda: ipu.pipeline([first, last], 4, reduction=np.ones(2)), "reduction=array.*; it is one of sum, mean"),
         (lambda: ipu.pipeline([first, last], 4, accumulate="f99"), "'f99' names no element type"),
         (lambda: ipu.pipeline([first, last], 4, accumulate=np.int32), "accumulate=int32; gradients .* in a float type"),
+        (lambda: ipu.pipeline(first, 4), "a pipeline with stages=.*; it is a list of functions"),
+        (lambda: ipu.pipeline([first, None], 4), "a pipeline with the stage None; a stage is a function, or a list"),
+        (lambda: ipu.pipeline([first, last], 4, recompute=True), "recompute=True; it is one of none"),
         (lambda: ipu.pipeline([first, last], 4, loss=3), "loss=3; it is a function of what the last stage returns"),
     ],
 )
@@ -222,6 +225,12 @@ def test_what_is_no_pipeline_is_said(make, message):
     [
         (6, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "takes a multiple of 4: 4 or 8"),
         (-1, lambda pipe, p, x: pipe.value_and_grad(p, [x, x]), "has -1 micro-batches; .* takes a multiple of 4: 4$"),
+        (4, lambda pipe, p, x: pipe.value_and_grad(None, [x, x]), "parameters=None; it is a list with those of each"),
+        (
+            4,
+            lambda pipe, p, x: pipe.value_and_grad(p, x),
+            "data=<traced .*; it is a list with those of each",
+        ),
         (4, lambda pipe, p, x: pipe.value_and_grad(p[:1], [x, x]), "got lists of 1 and 2"),
         (4, lambda pipe, p, x: pipe.value_and_grad(p, [x[:3], x]), "of 4 micro-batches: reshape a batch, whose .* to"),
         (4, lambda pipe, p, x: pipe.value_and_grad(p, [x]), "stage 1 calls last with 2 arguments: missing .* 'y'"),
