@@ -1,11 +1,13 @@
 """``training_step``: gradients and an optimizer of PyTorch as one program, whose state stays on the device."""
 
+import functools
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import patch
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -79,6 +81,12 @@ class TrainingStep:
         ):
             if not isinstance(given, kind):
                 raise CompileError(f"training_step takes {what}, got {type(given).__name__}")
+        closure = inspect.signature(inspect.unwrap(type(optimizer).step)).parameters.get("closure")
+        if closure is not None and closure.default is inspect.Parameter.empty:
+            raise CompileError(
+                f"{type(optimizer).__name__} computes the loss as often as its values say; take another optimizer, or "
+                "let PyTorch run it on a model that torch.compile runs here"
+            )
         self._model, self._loss, self._optimizer, self._before, self._target = model, loss, optimizer, before, target
         self._compiled: _Compiled | None = None
         self._key = ""
@@ -191,7 +199,9 @@ class TrainingStep:
                 with _TensorsAsFactors():
                     if self._before is not None:
                         self._before(trained)
-                    inspect.unwrap(type(self._optimizer).step)(self._optimizer)
+                    take_step = inspect.unwrap(type(self._optimizer).step)
+                    with patch.dict(take_step.__globals__, _extremes_of_tensors()):
+                        take_step(self._optimizer)
             return [tensors[name] for name in names], pytree.tree_map(_detached, result)
 
         step.__name__ = f"training_step_of_{type(self._model).__name__}"
@@ -331,10 +341,26 @@ def _as_traced(group: Mapping[str, Any], rate: torch.Tensor) -> dict[str, Any]:
 _SCALED = frozenset(f"{name}{end}" for name in ("add", "addcdiv", "addcmul", "sub") for end in ("", "_"))
 
 
+def _extremes_of_tensors() -> dict[str, Any]:
+    """``max`` and ``min`` as functions of tensors, too, of which Python's would ask which is larger."""
+
+    def of_tensors(python: Any, torchs: Any) -> Any:
+        def extreme(*values: Any, **options: Any) -> Any:
+            if not any(map(_is_tensor, values)) or options or len(values) == 1:
+                return python(*values, **options)
+            return functools.reduce(torchs, map(torch.as_tensor, values))
+
+        return extreme
+
+    return {"max": of_tensors(max, torch.maximum), "min": of_tensors(min, torch.minimum)}
+
+
 class _TensorsAsFactors(TorchFunctionMode):
-    """Tensors as factors where PyTorch wants a number."""
+    """Tensors as factors where PyTorch wants a number, and as what ``item`` gives."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.Tensor.item:
+            return args[0].reshape(())
         options = dict(kwargs or {})
         name = getattr(func, "__name__", "")
         for factor in ("alpha", "value"):

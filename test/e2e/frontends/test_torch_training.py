@@ -24,8 +24,9 @@ OPTIMIZERS = {
     "Adadelta": lambda parameters: torch.optim.Adadelta(parameters, 1.0),
     "ASGD": lambda parameters: torch.optim.ASGD(parameters, 0.1),
     "Rprop": lambda parameters: torch.optim.Rprop(parameters, 1e-2),
+    "Adafactor": lambda parameters: torch.optim.Adafactor(parameters, 1e-2, weight_decay=0.1),
 }
-QUICK = ("momentum",)
+QUICK = ("momentum", "Adafactor")
 
 
 def model():
@@ -204,6 +205,12 @@ def test_what_is_no_model_or_optimizer_is_refused():
         ipu_torch.training_step(3, loss_of, torch.optim.SGD(layer.parameters(), 0.1))
     with pytest.raises(ipu.CompileError, match=r"takes an optimizer of torch\.optim, got float"):
         ipu_torch.training_step(layer, loss_of, 0.1)
+
+
+def test_an_optimizer_that_computes_the_loss_itself_is_refused():
+    net = model()
+    with pytest.raises(ipu.CompileError, match="LBFGS computes the loss as often as its values say"):
+        ipu_torch.training_step(net, loss_of, torch.optim.LBFGS(net.parameters()))
 
 
 def test_parameters_of_another_model_are_refused():
