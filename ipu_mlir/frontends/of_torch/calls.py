@@ -11,10 +11,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant, refuse_type
-from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.aten.rules import to_numpy, to_numpy_dtype
 from ipu_mlir.frontends.of_torch.selected import Selected, refused
+from ipu_mlir.frontends.of_torch.sparse import Coo
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 
@@ -129,6 +130,8 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
     def of_leaf(leaf: Any) -> Any:
         if isinstance(leaf, Selected):
             raise refused("a result, what a mask selects,")
+        if isinstance(leaf, Coo):
+            raise CompileError("a result is a sparse matrix; give x.to_dense()")
         if (
             isinstance(leaf, torch.Tensor | torch.nn.Module | type)
             or not hasattr(leaf, "__dict__")

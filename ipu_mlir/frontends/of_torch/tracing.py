@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
-from ipu_mlir.frontends.of_torch import packed, selected
+from ipu_mlir.frontends.of_torch import packed, selected, sparse
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
@@ -75,6 +75,45 @@ def _where(condition: Any, *choices: Any, **options: Any) -> Any:
     if choices or options:
         return torch.where(condition, *choices, **options)
     return selected.nonzero(condition, as_tuple=True)
+
+
+def _inverse_stft(
+    input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+    center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
+    return_complex: bool = False,
+) -> Any:  # fmt: skip
+    """Of windows that overlap everywhere, which PyTorch checks."""
+    size = n_fft if win_length is None else win_length
+    hop = n_fft // 4 if hop_length is None else hop_length
+    window = torch.ones(size) if window is None else window
+    before = (n_fft - size) // 2
+    window = functional.pad(window, [before, n_fft - size - before])
+    is_half = onesided if onesided is not None else input.shape[-2] != n_fft
+    norm = "ortho" if normalized else "backward"
+    frames = input.transpose(-1, -2)
+    if return_complex or not is_half:
+        parts = torch.fft.ifft(frames, n_fft, norm=norm)
+        parts = parts if return_complex else parts.real
+    else:
+        parts = torch.fft.irfft(frames, n_fft, norm=norm)
+    count = frames.shape[-2]
+    places = (torch.arange(count)[:, None] * hop + torch.arange(n_fft)).reshape(-1)
+    total = n_fft + hop * (count - 1)
+    weights = torch.zeros(total, dtype=window.dtype).index_add(0, places, (window**2).repeat(count))
+    flat = (parts * window).flatten(-2)
+    found = flat.new_zeros(*flat.shape[:-1], total).index_add(-1, places, flat)
+    start = n_fft // 2 if center else 0
+    end = total - start if length is None else min(start + length, total)
+    found = found[..., start:end] / weights[start:end]
+    return found if length is None else functional.pad(found, [0, length - (end - start)])
+
+
+def _histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+    if not isinstance(bins, int) or range is None or weight is not None:
+        return torch.histogram(input, bins, range=range, weight=weight, density=density)
+    edges = torch.linspace(*range, bins + 1, dtype=input.dtype)
+    counts = torch.histc(input, bins, *range)
+    return (counts / counts.sum() / edges.diff() if density else counts), edges
 
 
 def _of_tensors(function: Any, *args: Any, **options: Any) -> Any:
@@ -181,6 +220,9 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
     torch.Tensor.__setitem__: _write,
     **packed.PLAIN,
+    **sparse.PLAIN,
+    **dict.fromkeys((torch.istft, torch.Tensor.istft), _inverse_stft),
+    **dict.fromkeys((torch.histogram, torch.Tensor.histogram), _histogram),
     torch.where: _where,
     **dict.fromkeys((torch.bincount, torch.Tensor.bincount), selected.bincount),
     **{
