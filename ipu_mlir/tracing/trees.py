@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ipu_mlir.tracing.errors import TraceTypeError
-from ipu_mlir.tracing.structure import Branch, Leaf, Structure, flatten, parts, path_of, paths, unflatten
+from ipu_mlir.tracing.structure import Branch, Leaf, Structure, flatten, parts, path_of, unflatten
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
@@ -27,12 +27,6 @@ def tree_map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def tree_leaves(tree: Any) -> list[Any]:
     """The tensors of ``tree``, from left to right."""
     return flatten(tree, "tree")[1]
-
-
-def tensors_with_paths(tree: Any, name: str) -> list[tuple[str, Any]]:
-    """The tensors of ``tree``, from left to right, each with its place in what is called ``name``."""
-    structure, leaves = flatten(tree, name)
-    return list(zip(paths(structure), leaves, strict=True))
 
 
 def beside(structure: Structure, value: Any, path: str) -> list[Any]:
