@@ -141,7 +141,7 @@ def select(x: Tensor, mask: Tensor) -> Selected:
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of what is not zero, as PyTorch gives them."""
-    mask = x != 0
+    mask = x if x.dtype == torch.bool else x != 0
     found = [select(each, mask) for each in torch.meshgrid(*map(torch.arange, x.shape), indexing="ij")]
     return tuple(found) if as_tuple else Selected(torch.stack([each.rows for each in found], 1), found[0].mask, mask)
 
@@ -170,19 +170,22 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
         if isinstance(first, Selected):
             (rows, chosen), mask, _ = _together([x, first])
             return Selected(select(rows, mask & chosen).rows, mask & chosen)
-        if first is ... or (isinstance(first, slice) and first == slice(None)):
+        kept = x.dim() > sum(each is not None for each in rest) if first is ... else first == slice(None)
+        if kept and not any(isinstance(each, Tensor) for each in entries):
             return Selected(x.rows[tuple(entries)], x.mask, x.source)
         if isinstance(first, int) and first >= 0:
             return x.packed().rows[tuple(entries)]
         raise refused("such a part of what a mask selects")
     if isinstance(first, Selected):
         return _by_rows(lambda *key: x[key], entries, {})
-    if any(isinstance(each, Selected) for each in entries):
+    if any(isinstance(each, Selected) for each in entries) and not _is_mask(first):
         raise refused("what a mask selects of a dimension that is not the first")
     if not _is_mask(first):
         return NotImplemented
     if not _is_traced(first):
         return x[(*first.nonzero(as_tuple=True), *rest)]
+    if any(isinstance(each, Tensor | Selected) for each in rest):
+        return read(x, (*nonzero(first, as_tuple=True), *rest))
     found = select(x, first)
     return Selected(found.rows[(slice(None), *rest)], found.mask, first) if rest else found
 
@@ -262,6 +265,11 @@ def _by_rows(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
     leaves, spec = pytree.tree_flatten((tuple(args), kwargs))
     chosen = [each for each in leaves if isinstance(each, Selected)]
     rank = max(each.dim() for each in chosen)
+    if _is_pointwise_of(func) and any(
+        each.dim() > rank if isinstance(each, Tensor) else isinstance(each, Selected) and each.dim() < rank
+        for each in leaves
+    ):
+        raise refused(f"{getattr(func, '__name__', func)} of what a mask selects, along another dimension,")
     counts = {
         len(each) for each in leaves if isinstance(each, Tensor) and each.dim() == rank and _is_pointwise_of(func)
     } - {1}

@@ -39,7 +39,15 @@ def losses(x, y):
     known = CLASSES >= 0
     each = F.cross_entropy(x[known], CLASSES[known], weight=y[0].abs(), label_smoothing=0.1)
     mask = y > 0
-    return each, F.mse_loss(x[mask], y[mask]), F.kl_div(x[y[:, 0] > 0], y[y[:, 0] > 0], reduction="batchmean")
+    known = y[:, 0] > 0
+    labels = (x > 0).sum(1) % 4
+    chosen = x[known, labels[known]].sum(), x[known, labels[known]] * torch.ones(1)
+    return (
+        chosen[0] + chosen[1].sum(),
+        each,
+        F.mse_loss(x[mask], y[mask]),
+        F.kl_div(x[y[:, 0] > 0], y[y[:, 0] > 0], reduction="batchmean"),
+    )
 
 
 def sums(x, y):
@@ -103,6 +111,9 @@ def test_modules_select_by_their_buffers():
         lambda x: [each.sum() for each in x[x > 0]],
         lambda x: x[x > 0].flip(0)[0],
         lambda x: x[:, x[0] > 0].sum(),
+        lambda x: (x[x > 0] + x[:, :1]).sum(),
+        lambda x: (x[x[:, 0] > 0] * x[x[:, 0] > 0][:, 0]).sum(),
+        lambda x: x[x > 0][..., 0],
     ),
 )
 def test_results_as_large_as_values_say_are_refused(program):
