@@ -1,11 +1,14 @@
 """``np.fft`` on traced tensors, on both executors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import ipu_mlir as ipu
 
 RNG = np.random.default_rng(6)
+BEST: Any = "best"
 
 
 def _pair(size):
@@ -67,8 +70,8 @@ def test_what_stands_for_itself_is_real():
         (lambda x, c: np.fft.rfft(c), "give real numbers, or use np.fft.fft"),
         (lambda x, c: np.fft.fft(x, 0), "0 points are none"),
         (lambda x, c: np.fft.irfft(c[:, :1]), "the result would have 0 elements; give n="),
-        (lambda x, c: np.fft.fft(x, norm="best"), "norm is 'backward', 'ortho' or 'forward', got 'best'"),
-        (lambda x, c: np.fft.hfft(c, norm="best"), "norm is 'backward', 'ortho' or 'forward', got 'best'"),
+        (lambda x, c: np.fft.fft(x, norm=BEST), "norm is 'backward', 'ortho' or 'forward', got 'best'"),
+        (lambda x, c: np.fft.hfft(c, norm=BEST), "norm is 'backward', 'ortho' or 'forward', got 'best'"),
         (lambda x, c: np.fft.fftn(x, s=(2,), axes=(0, 1)), "1 sizes for 2 axes"),
     ],
 )
