@@ -118,7 +118,7 @@ def _is_foreign(stage: Any) -> bool:
 
 def _front_end(source: Any, framework: str | None) -> FrontEnd:
     found = front_end_of(source) if framework is None else None
-    named = next((each for each in FRONT_ENDS if each.name == framework), found)
+    named = next((each for each in FRONT_ENDS if isinstance(framework, str) and each.name == framework), found)
     if named is None or named.name not in _CALLED or not callable(source):
         raise CompileError(
             f"imported({source!r}, {framework!r}): give a jitted function of JAX, a module of PyTorch, or a function "

@@ -69,9 +69,9 @@ def repeat(
         TypeError: ``body`` takes other arguments, or gives other types than it takes; ``n`` is no integer.
         ValueError: it gives tensors after operations.
     """
-    count = tf.convert_to_tensor(n, name="count")
-    if not count.dtype.is_integer:
-        raise TypeError(f"repeat takes a number of rounds, which is an integer, got {n!r}")
+    count = None if n is None else tf.convert_to_tensor(n, name="count")
+    if count is None or not count.dtype.is_integer or count.shape.rank:
+        raise TypeError(f"repeat takes a number of rounds, which is one integer, got {n!r}")
     known = tf.get_static_value(count)
     most = tf.cast(count, tf.int32) if known is None else known  # which gradients know the size of their stacks by
     return _loop(lambda *_: True, body, inputs, infeed_queue, most, known)

@@ -263,7 +263,7 @@ def _check_outfeed(optimizer: Any, queue: Any, is_loss: bool, mask: Any, is_sum:
         raise ValueError("Only one of outfeed_loss and outfeed_mask can be set.")
     if is_sum and queue is None:
         raise ValueError("An outfeed_queue must be provided when accumulate_outfeed is True.")
-    if is_sum and queue._mode is not IPUOutfeedMode.ALL:
+    if is_sum and queue is not None and queue._mode is not IPUOutfeedMode.ALL:
         raise ValueError("To accumulate the outfeed, it must be in IPUOutfeedMode ALL.")
 
 

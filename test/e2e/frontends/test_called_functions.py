@@ -243,6 +243,8 @@ def test_what_is_refused() -> None:
     double = jax.jit(lambda x: x * 2)
     with pytest.raises(ipu.CompileError, match="give a jitted function of JAX, a module of PyTorch, or a function and"):
         ipu.imported(np.sin)
+    with pytest.raises(ipu.CompileError, match=r"imported\(.*, array\(.*give a jitted function of JAX"):
+        ipu.imported(double, np.ones(2))  # type: ignore[arg-type]
     with pytest.raises(ipu.CompileError, match="give a torch"):
         ipu.parameters_of(double)
     with pytest.raises(ValueError, match="runs in a function that is compiled"):

@@ -208,7 +208,9 @@ def test_a_gradient_through_a_loop_of_unknown_length_names_the_way_out(strategy)
             "loop body function cannot be called with the specified inputs",
         ),
         (lambda: repeat(2, lambda x: (x, x), [1.0]), TypeError, "gives 2 tensors, and takes 1"),
-        (lambda: repeat(2.5, lambda x: x, [1.0]), TypeError, "which is an integer, got 2.5"),
+        (lambda: repeat(2.5, lambda x: x, [1.0]), TypeError, "which is one integer, got 2.5"),
+        (lambda: repeat(None, lambda x: x, [1.0]), TypeError, "which is one integer, got None"),
+        (lambda: repeat([2], lambda x: x, [1.0]), TypeError, r"which is one integer, got \[2\]"),
         (
             lambda: while_loop(lambda x: x, lambda x: x, [1.0]),
             TypeError,
