@@ -75,6 +75,8 @@ _PAIRS = {
     ),
     "bb": ("{0} & {1}", "{0} | {1}", "{0} ^ {1}", "tf.equal({0}, {1})"),
 }  # fmt: skip
+_MOST_ROWS = 40
+"""Of a loop, which TensorFlow runs op by op while a program is drawn."""
 _ROW_TO_ROW = ("x * 0.5 + 1", "tf.tanh(x)", "tf.cumsum(x)", "x - tf.reduce_mean(x)", "tf.sort(x)", "tf.nn.softmax(x)")
 _ROW_TO_ONE = ("tf.reduce_sum(x)", "tf.reduce_max(x)", "x[0] - x[-1]", "tf.reduce_mean(tf.tanh(x))")
 
@@ -236,7 +238,8 @@ def places(writer: Writer) -> str:
 
 def loops(writer: Writer) -> str:
     rng = writer.rng
-    name, value = writer.of_kind("f", 1, 10_000)
+    name = writer.name(lambda v: kind_of(v) == "f" and len(v.shape) > 0 and v.shape[0] <= _MOST_ROWS)
+    value = writer.values[name]
     size, row, one = value.shape[0], rng.choice(_ROW_TO_ROW), rng.choice(_ROW_TO_ONE)
     rows = f"tf.reshape({name}, [{size}, -1])"
     return rng.choice(
