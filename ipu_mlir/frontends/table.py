@@ -123,7 +123,11 @@ def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[
 
 def _front_end_of_types(value: Any) -> FrontEnd | None:
     tops = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
-    return next((each for top in tops for each in FRONT_ENDS if top in each.types), None)
+    name = sys.modules["keras"].config.backend() if "keras" in tops else None  # it is a framework on others
+    return next(
+        (each for top in tops for each in FRONT_ENDS if (top in each.types if name is None else each.name == name)),
+        None,
+    )
 
 
 def _front_end_that_made(function: Any) -> FrontEnd | None:

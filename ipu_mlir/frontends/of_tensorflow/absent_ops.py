@@ -260,6 +260,12 @@ def _counted_in_bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> A
     return tf.reduce_sum(tf.one_hot(place, _known(nbins), dtype=dtype), 0)
 
 
+def _largest(input: Any, k: Any, sorted: Any, index_type: Any) -> Any:
+    """The op itself, in sizes that XLA takes for known: else it bounds them, and cannot write out branches on them."""
+    found = tf.raw_ops.TopKV2(input=input, k=k, sorted=sorted, index_type=index_type)
+    return type(found)(*(tf.reshape(each, each.shape) if each.shape.is_fully_defined() else each for each in found))
+
+
 def _sparse_product(a_indices: Any, a_values: Any, a_shape: Any, b: Any, adjoint_a: bool, adjoint_b: bool) -> Any:
     b = tf.linalg.adjoint(b) if adjoint_b else tf.reshape(b, tf.shape(b))  # whose gradient has all rows
     a_values = tf.math.conj(a_values) if adjoint_a else tf.convert_to_tensor(a_values)
@@ -325,6 +331,7 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     ),
     (gen_special_math_ops, "bessel_i0", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i0e(x), lambda given: True),
     (gen_special_math_ops, "bessel_i1", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i1e(x), lambda given: True),
+    (gen_nn_ops, "top_kv2", _largest, lambda given: True),
     (gen_nn_ops, "dilation2d", windows.dilation, windows.is_of_known_size),
     (gen_nn_ops, "max_pool_with_argmax", windows.pooled_with_places, windows.is_of_known_size),
     *_SEGMENTS,

@@ -48,6 +48,17 @@ def test_loops_branches_and_scatters():
     check(tf.function(f), tf.random.stateless_uniform((3, 4), (1, 2)), tf.constant([2, 0]))
 
 
+def test_cases_of_what_is_sorted_and_of_the_largest():
+    @tf.function
+    def f(x):
+        y, best = tf.sort(x), tf.math.top_k(x, 2)
+        number = tf.cast(tf.reduce_sum(x), tf.int32)
+        return tf.switch_case(number, [lambda: y - 3, lambda: y[::-1], lambda: tf.repeat(best.values, 2)])
+
+    for total in range(3):
+        check(f, tf.constant([0.5, -1.0, 0.25, total + 0.5]))
+
+
 def test_a_gradient():
     @tf.function
     def f(x, y):

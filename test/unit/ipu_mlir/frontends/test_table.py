@@ -1,8 +1,11 @@
 """Which front end takes what is decided without importing any framework."""
 
 import importlib.util
+import os
 import subprocess
 import sys
+import textwrap
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +27,31 @@ def test_a_source_goes_to_the_front_end_of_its_type_or_of_its_arguments():
     assert front_end_of(plain, [{"a": (Foreign(), 1)}]).name == "jax"
     assert front_end_of(plain, [ipu.TensorSpec((3,))]) is None
     assert front_end_of(ipu.function(plain), [Foreign()]) is None
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow", "torch"])
+def test_a_model_of_keras_goes_to_the_front_end_of_its_backend(backend: str, monkeypatch: pytest.MonkeyPatch):
+    model = type("Model", (), {"__module__": "keras.src.models"})()
+    config = SimpleNamespace(backend=lambda: backend)
+    monkeypatch.setitem(sys.modules, "keras", SimpleNamespace(config=config))
+    assert front_end_of(model).name == backend
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_a_model_of_keras_runs_on_the_ops_of_its_backend(backend: str):
+    for package in ("keras", backend):
+        pytest.importorskip(package)
+    program = """
+        import keras, numpy as np, ipu_mlir as ipu
+        layers = [keras.Input((8, 8, 3)), keras.layers.Conv2D(4, 3), keras.layers.BatchNormalization()]
+        model = keras.Sequential([*layers, keras.layers.Flatten(), keras.layers.Dense(5, activation="softmax")])
+        x = keras.ops.convert_to_tensor(np.random.default_rng(0).normal(size=(3, 8, 8, 3)).astype("float32"))
+        found, expected = map(keras.ops.convert_to_numpy, (ipu.compile(model, args=[x])(x), model(x)))
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    """
+    environment = {**os.environ, "KERAS_BACKEND": backend}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, env=environment)
 
 
 def test_files_are_known_by_their_names():
