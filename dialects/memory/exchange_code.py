@@ -209,7 +209,7 @@ def order_of(exchange: ir.Operation, machine: Machine) -> Order | None:
     if len(readers) != 1 or not (dtype := readers.pop()):
         return None
     root = root_of(source)
-    is_filled_by_host = isinstance(root.owner, ir.Block) or root.owner.name == "memref.get_global"
+    is_filled_by_host = isinstance(root.owner, ir.Block) or defining_op(root, "memref.get_global") is not None
     return Order(machine.amp_input_channels(dtype), is_filled_by_host)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.locations import name_scope, place_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.support.bindings import ir
 
@@ -40,8 +41,8 @@ def _short_name(value: ir.Value) -> str:
     """The name of what is copied, without its place."""
     if isinstance(value.owner, ir.Block):
         return argument_name(ir.BlockArgument(value))
-    if value.owner.name == "memref.get_global":
-        return constant_name(value.owner)
+    if (constant := defining_op(value, "memref.get_global")) is not None:
+        return constant_name(constant)
     writer = writer_of(value)
     if writer is None or writer.name in ("ipu.exchange", "memref.copy"):
         return value.owner.name if writer is None else _short_name(root_of(writer.operands[0]))

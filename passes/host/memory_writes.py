@@ -95,7 +95,7 @@ class MemoryWrites:
     def forget(self, value: ir.Value) -> None:
         """``value`` goes away, and if it is an allocation all that wrote to it."""
         number = self._numbers.pop(value, None)
-        if number is not None and value.owner.name in _ALLOCATIONS:
+        if number is not None and defining_op(value, *_ALLOCATIONS) is not None:
             self._writers.pop(number, None)
             self._in_blocks.pop(number, None)
 

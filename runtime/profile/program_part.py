@@ -3,6 +3,7 @@
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
 from ipu_mlir.dialects.memory.names import argument_name, constant_name, writer_of
 from ipu_mlir.dialects.support.bindings import ir
@@ -29,8 +30,8 @@ def exchange_name(op: ir.Operation) -> str:
     if isinstance(root.owner, ir.Block):
         is_argument = root.owner.owner.operation.name == "func.func"  # an OpView's own name is the function's
         name = argument_name(ir.BlockArgument(root)) if is_argument else "a carried value"
-    elif root.owner.name == "memref.get_global":
-        name = constant_name(root.owner)
+    elif (constant := defining_op(root, "memref.get_global")) is not None:
+        name = constant_name(constant)
     else:
         writer = writer_of(root)
         name = "a buffer" if writer is None or writer.name in ("ipu.exchange", "memref.copy") else writer.name
