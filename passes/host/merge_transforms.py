@@ -128,6 +128,8 @@ def _merge(steps: _Steps, writes: MemoryWrites) -> None:
     for view in _made_on_the_way(whole):
         writes.add_view(view, view.owner.operands[0])
     writes.replace_writer(out, last, [whole])
+    for view in steps.views:
+        writes.forget(view.results[0])  # a new value may have its place
     for op in (last, *steps.ops, *reversed(steps.views)):
         op.erase()
     for home in steps.homes:

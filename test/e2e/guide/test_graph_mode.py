@@ -215,7 +215,7 @@ def test_errors_name_the_line_of_the_user_in_graphs_too():
         return tf.where(x > 0)
 
     number = told.__code__.co_firstlineno + 1
-    with pytest.raises(CompileError, match=rf"'AsString' \(\S*test_graph_mode.py:{number}\); make numbers of text"):
+    with pytest.raises(CompileError, match=rf"'AsString' \(\S*test_graph_mode.py:{number}\); look text and numbers up"):
         compile_(told, [tf.zeros(2)])
     number = of_several.__code__.co_firstlineno + 1
     with pytest.raises(CompileError, match=rf"test_graph_mode.py:{number}:.*a size that depends on data"):
