@@ -143,6 +143,9 @@ def _reduced(x: Any, reduce: str, include_self: bool, count: Any, write: Any) ->
 
 @rule("index_reduce.default")
 def _index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    if not x.shape:
+        whole = _index_reduce(x[None], 0, np.reshape(index, (-1,)), source[None], reduce, include_self=include_self)
+        return whole[0]
     dim %= len(x.shape)
     moved, parts = np.moveaxis(x, dim, 0), np.moveaxis(source, dim, 0)
     ones = constant(np.ones(index.shape, np.int32))
@@ -224,6 +227,8 @@ def _bincount(x: Any, weights: Any = None, minlength: int = 0, *, made: Made) ->
 @rule("nonzero_static.default")
 def _nonzero(x: Any, *, size: int, fill_value: int = -1) -> Any:
     """The places of the first ``size`` elements that are not zero."""
+    if not x.shape:
+        return constant(np.zeros((size, 0), np.int64))
     is_there = np.reshape(x != 0, (-1,))
     number = np.cumsum(is_there.astype(np.int32)) - 1
     row = np.where(is_there & (number < size), number, size)

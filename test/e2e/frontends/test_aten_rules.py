@@ -232,6 +232,23 @@ scaled_sine.register_fake(lambda x, scale: torch.empty_like(x))
 of_numpy.register_fake(lambda x: torch.empty_like(x))
 
 
+def test_gradients_of_determinants_know_which_factors_are_kept():
+    def f(x, y):
+        x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
+        logarithms = torch.logdet(x @ x.mT + torch.eye(4)), torch.linalg.slogdet(x)[1], torch.linalg.det(y.mT)
+        return torch.autograd.grad(sum(each.sin().sum() for each in logarithms), [x, y])
+
+    check(f, numbers(3, 4, 4), numbers(4, 4))
+
+
+def test_reductions_into_a_number_and_its_places():
+    def f(x, y):
+        reduced = [x.index_reduce(0, torch.tensor(0), y, how) for how in ("prod", "mean", "amax", "amin")]
+        return *reduced, torch.nonzero_static(x, size=3).sum()
+
+    check(f, torch.tensor(2.0), torch.tensor(3.0))
+
+
 def test_ops_of_users_are_the_ops_that_they_are_made_of():
     class Module(nn.Module):
         def forward(self, x):

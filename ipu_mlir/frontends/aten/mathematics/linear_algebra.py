@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule
 from ipu_mlir.tracing.codelets import apply_codelet
@@ -61,16 +62,22 @@ def _pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
     return np.matmul(_adjoint(vh) * inverse[..., None, :], _adjoint(u))
 
 
+def _kept_factors(x: Any, made: Made) -> tuple[Any, Any]:
+    """What gradients of determinants solve with: those of the transpose, of real matrices with contiguous rows."""
+    plain = torch.empty(x.shape, device="meta").stride()
+    pairs = zip(x.shape, made.taken[0] or (), plain, strict=True)
+    is_turned = x.dtype.kind != "c" and all(size == 1 or stride == other for size, stride, other in pairs)
+    return _lu_factor(np.swapaxes(x, -2, -1) if is_turned else x, made=None)[:2]
+
+
 @rule("_linalg_det.default")
-def _det(x: Any) -> Any:
-    lu, pivots, _ = _lu_factor(x, made=None)
-    return np.linalg.det(x), lu, pivots
+def _det(x: Any, *, made: Made) -> Any:
+    return np.linalg.det(x), *_kept_factors(x, made)
 
 
 @rule("_linalg_slogdet.default")
-def _slogdet(x: Any) -> Any:
-    lu, pivots, _ = _lu_factor(x, made=None)
-    return (*np.linalg.slogdet(x), lu, pivots)
+def _slogdet(x: Any, *, made: Made) -> Any:
+    return *np.linalg.slogdet(x), *_kept_factors(x, made)
 
 
 @rule("_linalg_solve_ex.default")
