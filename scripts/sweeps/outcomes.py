@@ -208,7 +208,7 @@ _BOUND = 90
 
 def group(reason: str) -> str:
     """What reasons have in common."""
-    reason = reason.removeprefix("<string>:1: ")  # the line of a function that is evaluated
+    reason = re.sub(r"^\S+:\d+: ", "", reason)  # the line of the function
     for sign, name in _GROUPS:
         if sign in reason:
             return name

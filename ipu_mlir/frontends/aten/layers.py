@@ -226,7 +226,8 @@ def _segments(
     if reduce in ("sum", "mean"):
         sizes = np.sum(own.astype(data.dtype), axis=1)
         total = np.sum(every, axis=1) + neutral
-        return total if reduce == "sum" else np.where(sizes > 0, total / np.maximum(sizes, 1.0), np.nan)
+        of_none = np.nan if initial is None else initial
+        return total if reduce == "sum" else np.where(sizes > 0, total / np.maximum(sizes, 1.0), of_none)
     if reduce == "prod":
         return np.prod(every, axis=1) * neutral
     return (np.maximum if reduce == "max" else np.minimum)(

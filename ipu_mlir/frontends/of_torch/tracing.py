@@ -91,11 +91,10 @@ def _inverse_stft(
     is_half = onesided if onesided is not None else input.shape[-2] != n_fft
     norm = "ortho" if normalized else "backward"
     frames = input.transpose(-1, -2)
-    if return_complex or not is_half:
+    if return_complex:
         parts = torch.fft.ifft(frames, n_fft, norm=norm)
-        parts = parts if return_complex else parts.real
     else:
-        parts = torch.fft.irfft(frames, n_fft, norm=norm)
+        parts = torch.fft.irfft(frames if is_half else frames[..., : n_fft // 2 + 1], n_fft, norm=norm)
     count = frames.shape[-2]
     places = (torch.arange(count)[:, None] * hop + torch.arange(n_fft)).reshape(-1)
     total = n_fft + hop * (count - 1)
