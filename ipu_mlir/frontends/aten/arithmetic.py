@@ -16,7 +16,7 @@ _SAME: dict[str, Callable[..., Any]] = {
     "abs.default prims.abs.default": np.abs,
     "neg.default prims.neg.default": np.negative,
     "positive.default": np.positive,
-    "sign.default prims.sign.default": np.sign,
+    "sign.default prims.sign.default": lambda x: x if x.dtype.kind == "b" else np.sign(x),
     "ceil.default prims.ceil.default": lambda x: x if x.dtype.kind in "biu" else np.ceil(x),
     "floor.default prims.floor.default": lambda x: x if x.dtype.kind in "biu" else np.floor(x),
     "trunc.default prims.trunc.default": lambda x: x if x.dtype.kind in "biu" else np.trunc(x),

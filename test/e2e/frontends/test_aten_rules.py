@@ -245,7 +245,7 @@ def test_reductions_into_a_number_and_its_places():
     def f(x, y):
         reduced = [x.index_reduce(0, torch.tensor(0), y, how) for how in ("prod", "mean", "amax", "amin")]
         means = torch.segment_reduce(torch.stack([x, y]), "mean", lengths=torch.tensor([0, 2]), initial=1.0)
-        return *reduced, torch.nonzero_static(x, size=3).sum(), means
+        return *reduced, torch.nonzero_static(x, size=3).sum(), means, torch.sign(x > 1)
 
     check(f, torch.tensor(2.0), torch.tensor(3.0))
 
