@@ -27,21 +27,18 @@ def decompositions() -> Mapping[Any, Callable[..., Any]]:
 def _written_out(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """What ``function`` gives, without its writes to what it made; ``NotImplemented``, where it asks for values."""
     leaves, spec = pytree.tree_flatten((args, options))
-    places = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
 
-    def of_tensors(*tensors: torch.Tensor) -> Any:
-        whole = list(leaves)
-        for place, tensor in zip(places, tensors, strict=True):
-            whole[place] = tensor
-        positional, named = pytree.tree_unflatten(whole, spec)
+    def whole(*leaves: Any) -> Any:
+        positional, named = pytree.tree_unflatten(leaves, spec)
         return function(*positional, **named)
 
-    tensors = [leaves[place] for place in places]
     try:
         with _disable_current_modes():
-            like = [torch.empty_strided(each.shape, each.stride(), dtype=each.dtype) for each in tensors]
-            graph = make_fx(dispatch_functionalize(of_tensors), tracing_mode="fake")(*like)
-        return graph(*tensors)
+            like = pytree.tree_map_only(
+                torch.Tensor, lambda x: torch.empty_strided(x.shape, x.stride(), dtype=x.dtype), leaves
+            )
+            graph = make_fx(dispatch_functionalize(whole), tracing_mode="fake")(*like)
+        return graph(*leaves)
     except Exception:  # of any kind: what the function does is its author's
         return NotImplemented
 

@@ -64,9 +64,8 @@ def _pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
 
 def _kept_factors(x: Any, made: Made) -> tuple[Any, Any]:
     """What gradients of determinants solve with: those of the transpose, of real matrices with contiguous rows."""
-    plain = torch.empty(x.shape, device="meta").stride()
-    pairs = zip(x.shape, made.taken[0] or (), plain, strict=True)
-    is_turned = x.dtype.kind != "c" and all(size == 1 or stride == other for size, stride, other in pairs)
+    is_contiguous = torch.empty_strided(x.shape, made.taken[0] or (), device="meta").is_contiguous()
+    is_turned = is_contiguous and x.dtype.kind != "c"
     return _lu_factor(np.swapaxes(x, -2, -1) if is_turned else x, made=None)[:2]
 
 
