@@ -4,9 +4,15 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
-from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.costs.elementwise import elementwise_cycles
+from ipu_mlir.dialects.costs.scalar_ops import body_ops, scalar_ops
 from ipu_mlir.dialects.costs.sums_of_products import contraction
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.size_arithmetic import ceil_div
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.pipeline_steps import MODULE, UpstreamStep, upstream_manager
@@ -17,6 +23,8 @@ _SECOND_USE = "ipu.second_use"
 """Upstream fuses a producer that has one use. This op is another one, and no pass leaves it."""
 
 _SMALL, _GROWTH = 16, 16
+_SUPERSTEP = 500
+"""Cycles that one superstep more is taken to cost: a sync, the start of a vertex, and bringing its result."""
 
 
 class FuseElementwiseOps(Pass):
@@ -24,13 +32,15 @@ class FuseElementwiseOps(Pass):
 
     Upstream's ``linalg-fuse-elementwise-ops`` fuses. It would move an op into a loop that reads its result, where
     the op runs in every iteration, and one of several operands, or that takes long, into a sum of products, which
-    could not run on AMP units then and would compute every factor as often as it is read. And it copies what it has
+    could not run on AMP units then and would compute every factor as often as it is read; and a function of a few
+    elements into the op that repeats its results, which would compute each of them as often. And it copies what it has
     fused so far with every op that it adds: a chain of n ops takes n * n / 2 copies. Here it fuses small groups of
     neighbours first, and then groups of such groups.
 
     Needs:  linalg on tensors; ``ipu-generalize-ops``, ``ipu-raise-splats``.
     Leaves: no element-wise ``linalg.generic`` whose only reader is a ``linalg.generic`` outside of further loops, but
-            factors of sums of products that are computed of several tensors or by functions.
+            factors of sums of products that are computed of several tensors or by functions, and what is read so often
+            that computing it once is faster, with a superstep more.
     """
 
     name = "ipu-fuse-elementwise-ops"
@@ -38,11 +48,11 @@ class FuseElementwiseOps(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context, module.location:
             fusion = upstream_manager(UpstreamStep("linalg-fuse-elementwise-ops"), MODULE)
-            most = _SMALL
+            target, most = module_target(module), _SMALL
             while True:
                 ops = [op for op in list_outside_bodies(module) if op.name in _FUSED]
                 between = _between_groups(ops, most)
-                for value in (*_into_loops(ops), *_into_products(ops), *between):
+                for value in (*_into_loops(ops), *_into_products(ops), *_into_copies(ops, target), *between):
                     _use_again(value)
                 fusion.run(module)
                 for use in list_ops(module, _SECOND_USE):
@@ -71,16 +81,45 @@ def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
 
 def _into_products(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
     """The factors of sums of products that are read several times, and take more to compute than a cast or a choice."""
+    for op, nest in _nests(ops):
+        if all(nest.parallel) or contraction(op, nest) is None:
+            continue
+        for value, _ in _repeated(op, nest):
+            producers, tensors = _computed_of(value)
+            if len(tensors) > 1 or any(map(_takes_long, producers)):
+                yield value
+
+
+def _into_copies(ops: Iterable[ir.Operation], target: Target) -> Iterator[ir.Value]:
+    """What is read several times, and takes a tile longer to compute for every time than a superstep of its own."""
+    machine = machine_of(target)
+    for op, nest in _nests(ops):
+        for value, times in _repeated(op, nest):
+            body = [inner for producer in _computed_of(value)[0] for inner in body_ops(producer)]
+            if not body:
+                continue
+            once, every = (
+                elementwise_cycles(scalar_ops(body), ceil_div(elements, target.num_compute_tiles), machine)
+                for elements in (prod(value.type.shape), times * prod(value.type.shape))
+            )
+            if every - once > _SUPERSTEP:
+                yield value
+
+
+def _nests(ops: Iterable[ir.Operation]) -> Iterator[tuple[ir.Operation, LoopNest]]:
     for op in ops:
         nest = loop_nest(op) if op.name == "linalg.generic" else None
-        if nest is None or all(nest.parallel) or contraction(op, nest) is None:
-            continue
-        for value, indices in zip(op.operands, nest.indices[: nest.num_inputs], strict=False):
-            own = {loop for index in indices for loop, step in enumerate(index.coefficients) if step}
-            times = prod(extent for loop, extent in enumerate(nest.extents) if loop not in own)
-            producers, tensors = _computed_of(value)
-            if times > 1 and (len(tensors) > 1 or any(map(_takes_long, producers))):
-                yield value
+        if nest is not None:
+            yield op, nest
+
+
+def _repeated(op: ir.Operation, nest: LoopNest) -> Iterator[tuple[ir.Value, int]]:
+    """The operands of ``op`` of which it reads every element several times, and how often."""
+    for value, indices in zip(op.operands, nest.indices[: nest.num_inputs], strict=False):
+        own = {loop for index in indices for loop, step in enumerate(index.coefficients) if step}
+        times = prod(extent for loop, extent in enumerate(nest.extents) if loop not in own)
+        if times > 1:
+            yield value, times
 
 
 def _computed_of(value: ir.Value) -> tuple[list[ir.Operation], set[ir.Value]]:

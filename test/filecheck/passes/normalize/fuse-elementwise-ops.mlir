@@ -199,3 +199,35 @@ func.func @a_cast_goes_with_the_product(
   } -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+// One row of cosines for every batch, computed once; what takes less than a superstep is computed where it is read.
+// CHECK-LABEL: func.func @a_function_is_not_computed_for_every_copy
+// CHECK: math.cos
+// CHECK-NEXT: linalg.yield
+// CHECK: arith.mulf
+// CHECK: return
+#row = affine_map<(b, i) -> (i)>
+#all = affine_map<(b, i) -> (b, i)>
+func.func @a_function_is_not_computed_for_every_copy(%a: tensor<512xf32>, %x: tensor<64x512xf32>) -> tensor<64x512xf32> {
+  %c = math.cos %a : tensor<512xf32>
+  %y = linalg.generic {indexing_maps = [#row, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%c, %x : tensor<512xf32>, tensor<64x512xf32>) outs(%x : tensor<64x512xf32>) {
+  ^bb0(%in: f32, %x_in: f32, %out: f32):
+    %m = arith.mulf %in, %x_in : f32
+    linalg.yield %m : f32
+  } -> tensor<64x512xf32>
+  return %y : tensor<64x512xf32>
+}
+
+// CHECK-LABEL: func.func @a_sum_is
+// CHECK: arith.addf
+// CHECK-NEXT: arith.mulf
+// CHECK: return
+func.func @a_sum_is(%a: tensor<512xf32>, %x: tensor<64x512xf32>) -> tensor<64x512xf32> {
+  %c = arith.addf %a, %a : tensor<512xf32>
+  %y = linalg.generic {indexing_maps = [#row, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%c, %x : tensor<512xf32>, tensor<64x512xf32>) outs(%x : tensor<64x512xf32>) {
+  ^bb0(%in: f32, %x_in: f32, %out: f32):
+    %m = arith.mulf %in, %x_in : f32
+    linalg.yield %m : f32
+  } -> tensor<64x512xf32>
+  return %y : tensor<64x512xf32>
+}
