@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet, Shapes
+from ipu_mlir.dialects.codelets.sort import sort_cycles
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_log2, per_worker, product_over, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, per_worker, product_over, smaller
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 
@@ -99,12 +100,12 @@ def _takes(inputs: Shapes, outputs: Shapes) -> bool:
 def rank_cycles(keys: Size, rows: Size, own: Size, n: Size, dtype: str, machine: Machine) -> Size:
     """Ranks of ``own`` elements among ``n`` in each of ``rows``, by ``keys`` keys. Source: assumed.
 
-    The workers share the own elements and compare each with all: a load, a comparison and an addition per key. Or a
-    worker sorts a row as in ``sort_cycles`` and writes the places, the rows are shared: whichever is faster.
+    The workers share the own elements and compare each with all: a load, a comparison and an addition per key. Or they
+    sort the rows as in ``sort_cycles`` and write the places: whichever is faster.
     """
     compared = 26 + per_worker(rows * own, machine) * n * keys * (2 + element_type(dtype).slowdown)
-    by_sorting = 26 + per_worker(rows, machine) * n * (ceil_log2(n) * 10 * keys + 3)
-    return 11 + machine.workers * smaller(compared, by_sorting)
+    by_sorting = sort_cycles(rows, n, machine, keys) + machine.workers * per_worker(rows * n, machine) * 3
+    return smaller(11 + machine.workers * compared, by_sorting)
 
 
 def _cycles(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
