@@ -35,7 +35,7 @@ class FuseElementwiseOps(Pass):
     could not run on AMP units then and would compute every factor as often as it is read; and a function of a few
     elements into the op that repeats its results, which would compute each of them as often. And it copies what it has
     fused so far with every op that it adds: a chain of n ops takes n * n / 2 copies. Here it fuses small groups of
-    neighbours first, and then groups of such groups.
+    neighbours first, and then groups of such groups. What only repeats elements fuses with each of its readers.
 
     Needs:  linalg on tensors; ``ipu-generalize-ops``, ``ipu-raise-splats``.
     Leaves: no element-wise ``linalg.generic`` whose only reader is a ``linalg.generic`` outside of further loops, but
@@ -50,6 +50,7 @@ class FuseElementwiseOps(Pass):
             fusion = upstream_manager(UpstreamStep("linalg-fuse-elementwise-ops"), MODULE)
             target, most = module_target(module), _SMALL
             while True:
+                _give_each_reader_its_own(module)
                 ops = [op for op in list_outside_bodies(module) if op.name in _FUSED]
                 between = _between_groups(ops, most)
                 for value in (*_into_loops(ops), *_into_products(ops), *_into_copies(ops, target), *between):
@@ -60,6 +61,22 @@ class FuseElementwiseOps(Pass):
                 if not between:
                     return
                 most *= _GROWTH
+
+
+def _give_each_reader_its_own(module: ir.Operation) -> None:
+    """Copy what only repeats elements for each element-wise op that reads it, so that it fuses with all of them."""
+    for op, nest in list(_nests(list_outside_bodies(module))):
+        if not all(nest.parallel) or len(op.regions[0].blocks[0].operations) > 1 or not any(_repeated(op, nest)):
+            continue
+        readers = [use.owner.operation for use in op.results[0].uses]
+        nests = [loop_nest(reader) if reader.name == "linalg.generic" else None for reader in readers]
+        if len(readers) < 2 or any(each is None or not all(each.parallel) for each in nests):
+            continue
+        for reader in dict.fromkeys(readers[1:]):
+            own = op.clone(ir.InsertionPoint(reader))
+            for number, operand in enumerate(reader.operands):
+                if operand == op.results[0]:
+                    reader.operands[number] = own.results[0]
 
 
 def _into_loops(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:

@@ -231,3 +231,17 @@ func.func @a_sum_is(%a: tensor<512xf32>, %x: tensor<64x512xf32>) -> tensor<64x51
   } -> tensor<64x512xf32>
   return %y : tensor<64x512xf32>
 }
+
+// CHECK-LABEL: func.func @each_reader_repeats_by_itself
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @each_reader_repeats_by_itself(%a: tensor<512xf32>, %x: tensor<64x512xf32>) -> (tensor<64x512xf32>, tensor<64x512xf32>) {
+  %r = linalg.generic {indexing_maps = [#row, #all], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<512xf32>) outs(%x : tensor<64x512xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x512xf32>
+  %s = arith.addf %r, %x : tensor<64x512xf32>
+  %m = arith.mulf %r, %x : tensor<64x512xf32>
+  return %s, %m : tensor<64x512xf32>, tensor<64x512xf32>
+}
