@@ -42,6 +42,13 @@ def form_of(name: str) -> Any:
     return queue.element_spec if isinstance(queue, Feed) else queue.form
 
 
+def as_list(values: Any) -> list[Any]:
+    """The inputs or results of a function, of which users give a single one alone, and none as None."""
+    if values is None:
+        return []
+    return list(values) if isinstance(values, list | tuple) else [values]
+
+
 def refuse_text(dtype: tf.DType, what: str) -> None:
     """Raise a ``ValueError`` about ``what`` of a type that the device does not have."""
     if dtype in (tf.string, tf.variant, tf.resource):
@@ -178,9 +185,9 @@ def _elements(dataset: Any) -> Iterator[Any]:
 
 def out_of_graph(dataset: Any) -> Any:
     """A dataset for iterators of eager mode, one of the graph that is being made too."""
-    if tf.executing_eagerly():
-        return dataset
     variant = dataset._variant_tensor
+    if tf.is_tensor(variant) and not tf.is_symbolic_tensor(variant):
+        return dataset
     whole = variant.graph.as_graph_def()
     definition = tf.compat.v1.graph_util.extract_sub_graph(whole, [variant.op.name])
     with context.eager_mode(), tf.device("/cpu:0"):
@@ -213,11 +220,19 @@ class Drain:
         """Pass an element, in a function that is being traced for the device.
 
         Raises:
-            ValueError: it is of another form than those before.
+            ValueError: it is of another form than those before, or without tensors.
+            InvalidArgumentError: a dimension is of size 0.
         """
-        leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(element)]
+        given = tf.nest.flatten(element)
+        if not given or any(leaf is None for leaf in given):
+            raise ValueError(f"the outfeed takes a tensor, a tuple or a dict of tensors, and was given {element!r}")
+        leaves = [tf.convert_to_tensor(leaf) for leaf in given]
         for leaf in leaves:
             refuse_text(leaf.dtype, "the outfeed is given an element")
+            if 0 in leaf.shape:
+                raise tf.errors.InvalidArgumentError(
+                    None, None, f"Detected a tensor in an outfeed queue with a dimension of size 0: {leaf.shape}"
+                )
         specs = [tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves]
         form = tf.nest.pack_sequence_as(element, specs)
         if self.form is not None and repr(form) != repr(self.form):

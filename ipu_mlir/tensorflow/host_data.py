@@ -14,7 +14,13 @@ from ipu_mlir.tensorflow.feeds import out_of_graph
 
 
 def flat_elements(source: Any) -> Iterator[list[np.ndarray]]:
-    """The tensors of the elements of a dataset or a queue, from the first one on."""
+    """The tensors of the elements of a dataset or a queue, from the first one on.
+
+    Raises:
+        TypeError: ``source`` is neither.
+    """
+    if not isinstance(source, tf.data.Dataset) and not hasattr(source, "_feed"):
+        raise TypeError(f"expected a tf.data.Dataset or an IPUInfeedQueue, got {type(source).__name__}")
     dataset = out_of_graph(source) if isinstance(source, tf.data.Dataset) else source._feed._dataset
     with context.eager_mode(), tf.device("/cpu:0"):
         for element in dataset.as_numpy_iterator():

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.devices import CURRENT, ENTERED, SYSTEM, Device
+from ipu_mlir.tensorflow.feeds import as_list
 from ipu_mlir.tensorflow.graph_mode import add_to_graph
 
 
@@ -26,7 +27,7 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
     """
     if tf.executing_eagerly():
         raise CompileError("ipu_compiler.compile is for graphs of tf.compat.v1; in eager mode use strategy.run")
-    given = list(inputs or [])
+    given = as_list(inputs)
     leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(given)]
 
     def flat(*tensors: tf.Tensor) -> list[tf.Tensor]:

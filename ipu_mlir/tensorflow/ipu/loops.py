@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.autograph.operators import control_flow
 
+from ipu_mlir.tensorflow.feeds import as_list
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue, arguments_of
 
 _ROUNDS: ContextVar[int | None] = ContextVar("rounds of a loop", default=None)
@@ -103,7 +104,7 @@ def while_loop(
             ``condition`` gives no bool.
         ValueError: it gives tensors after operations.
     """
-    values = _as_list(inputs)
+    values = as_list(inputs)
     _check_arguments(condition, "condition", values, {}, "; note that infeed is not passed to the loop condition")
 
     def holds(_: Any, *own: Any) -> Any:
@@ -123,7 +124,7 @@ def _loop(
     most: Any,
     rounds: Any = None,
 ) -> Any:
-    start = [tf.convert_to_tensor(each) for each in _as_list(inputs)]
+    start = [tf.convert_to_tensor(each) for each in as_list(inputs)]
 
     def whole(number: Any, *values: Any) -> Any:
         by_place, by_name = ([], {}) if queue is None else arguments_of(queue)
@@ -147,15 +148,9 @@ def _loop(
     return found[0] if len(found) == 1 else list(found)
 
 
-def _as_list(values: Any) -> list[Any]:
-    if values is None:
-        return []
-    return list(values) if isinstance(values, list | tuple) else [values]
-
-
 def _tensors(given: Any) -> list[Any]:
     """The tensors that a body gives, before its operations."""
-    flat = [each for each in _as_list(given) if each is not None]
+    flat = [each for each in as_list(given) if each is not None]
     found = [tf.convert_to_tensor(each) for each in flat if not isinstance(each, tf.Operation)]
     if any(isinstance(each, tf.Operation) for each in flat[: len(found)]):
         raise ValueError("IPU loop body must return zero or more Tensor values followed by zero or more Operations")

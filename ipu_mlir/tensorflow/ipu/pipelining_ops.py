@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.custom_calls import call
+from ipu_mlir.tensorflow.feeds import as_list
 from ipu_mlir.tensorflow.gradient_accumulation import GradientAccumulationReductionMethod, type_of_sums
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue, arguments_of
 from ipu_mlir.tensorflow.ipu.ipu_outfeed_queue import IPUOutfeedMode, IPUOutfeedQueue
@@ -140,7 +141,7 @@ def pipeline(
     _check_outfeed(optimizer_function, outfeed_queue, outfeed_loss, outfeed_mask, accumulate_outfeed)
     if not is_tracing():
         raise RuntimeError("a pipeline runs in programs: call it in what strategy.run or ipu_compiler.compile runs")
-    given = [tf.convert_to_tensor(each) for each in _as_list(inputs)]
+    given = [tf.convert_to_tensor(each) for each in as_list(inputs)]
     last = _Last(stages[-1], optimizer_function, outfeed_queue, outfeed_loss, outfeed_mask, accumulate_outfeed)
     last.sums_dtype = accumulate_outfeed_dtype
     with tf.name_scope(name or "pipeline"), with_checkpoints(settings.keeps_checkpoints):
@@ -208,7 +209,7 @@ class _Last:
 
     def _traced(self, outputs: Any) -> list[tf.Tensor]:
         if not isinstance(outputs, Mapping):
-            outputs = [each for each in _as_list(outputs) if each is not None and not isinstance(each, tf.Operation)]
+            outputs = [each for each in as_list(outputs) if each is not None and not isinstance(each, tf.Operation)]
         if self._optimizer is not None:
             by_place, by_name = arguments(outputs)
             self.optimizer = autographed(self._optimizer)(*by_place, **by_name)
@@ -265,9 +266,3 @@ def _check_outfeed(optimizer: Any, queue: Any, is_loss: bool, mask: Any, is_sum:
         raise ValueError("An outfeed_queue must be provided when accumulate_outfeed is True.")
     if is_sum and queue is not None and queue._mode is not IPUOutfeedMode.ALL:
         raise ValueError("To accumulate the outfeed, it must be in IPUOutfeedMode ALL.")
-
-
-def _as_list(values: Any) -> list[Any]:
-    if values is None:
-        return []
-    return list(values) if isinstance(values, list | tuple) else [values]

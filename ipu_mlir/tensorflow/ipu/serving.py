@@ -59,11 +59,14 @@ def export_single_step(
 
     Raises:
         ValueError: the folder is not empty, a signature is empty, given twice or nowhere, or is not what the step
-            before gives.
+            before gives; the device takes a shape that is not known; ``iterations`` are below 1.
         TypeError: a signature is no list or tuple of ``tf.TensorSpec``, or the dataset is none.
         CompileError: the step cannot be compiled.
     """
     signature = _signature("predict_step", predict_step, predict_step_signature, input_dataset)
+
+    if iterations < 1:
+        raise ValueError(f"iterations must be at least 1, got {iterations}")
 
     def application(feed: IPUInfeedQueue, results: IPUOutfeedQueue) -> Any:
         def body(*batch: Any) -> Any:
@@ -204,6 +207,11 @@ def _compile(
     application: Application, signature: Sequence[tf.TensorSpec], file: str, initializer: Any, checkpoint: str | None
 ) -> None:
     """Write the file of ``application``, with variables of eager mode, or of a graph in which they are given values."""
+    for spec in signature:
+        if not spec.shape.is_fully_defined():
+            raise ValueError(
+                f"predict_step takes {spec.shape}, and is compiled for one size; name each dimension"
+            )
 
     def compiled() -> Any:
         zeros = tuple(tf.zeros(spec.shape, spec.dtype) for spec in signature)

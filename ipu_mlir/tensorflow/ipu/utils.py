@@ -99,7 +99,13 @@ def export_inputs_to_file(inputs: Any, output_filename: str, feed_dict: dict[Any
 
     Args:
         output_filename: several inputs go to as many files, ``name.0.bin``, ``name.1.bin``, ...
+
+    Raises:
+        ValueError: one is not fed.
     """
     from ipu_mlir.tensorflow.host_data import write_tensors
 
+    for each in inputs:
+        if each not in feed_dict:
+            raise ValueError(f"feed_dict has no value of {each.name}; give it one, or leave it out of inputs")
     write_tensors(output_filename, [(feed_dict[each],) for each in inputs])

@@ -120,6 +120,22 @@ def test_queues_of_a_graph():
         assert run.run(total) == 4
 
 
+def test_a_dataset_of_eager_mode_feeds_a_graph():
+    with context.eager_mode():
+        rows = tf.data.Dataset.range(10).map(lambda x: tf.cast(x, tf.float32))
+    feed = ipu.ipu_infeed_queue.IPUInfeedQueue(rows)
+    (total,) = compile_(lambda: ipu.loops.repeat(3, lambda total, x: total + x, [tf.constant(1.0)], feed))
+    with session() as run:
+        run.run(feed.initializer)
+        assert [run.run(total), run.run(total)] == [4, 13]
+
+
+def test_a_single_argument_may_stand_alone():
+    (doubled,) = compile_(lambda x: x * 2.0, tf.constant(2.0))
+    with session() as run:
+        assert run.run(doubled) == 4
+
+
 def test_errors_of_queues_keep_their_class_in_sessions():
     rows = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32))
     bad = rows.map(lambda x: tf.debugging.check_numerics(1.0 / (x - 1.0), "no number"))

@@ -29,6 +29,15 @@ def test_feeds_as_files(tmp_path):
     assert np.fromfile(tmp_path / "in.1.bin", np.int32).tolist() == [3]
 
 
+def test_files_are_written_of_feeds(tmp_path):
+    with pytest.raises(TypeError, match=r"expected a tf[.]data[.]Dataset or an IPUInfeedQueue, got list"):
+        ipu.utils.export_dataset_to_file([1], str(tmp_path / "feed.bin"), 1)
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [2], name="x")
+        with pytest.raises(ValueError, match="feed_dict has no value of x:0"):
+            ipu.utils.export_inputs_to_file([x], str(tmp_path / "inputs.bin"), {})
+
+
 def test_measurements_count_what_was_read(capsys):
     found = json.loads(ipu.dataset_benchmark.dataset_benchmark(rows().repeat(), 2, 30))["epochs"]
     assert [(each["elements_processed"], each["total_bytes_processed"]) for each in found] == [(30, 30 * 20)] * 2
@@ -47,6 +56,8 @@ def test_measurements_count_what_was_read(capsys):
 
 
 def test_a_buffer_dataset_has_whole_buffers():
+    with pytest.raises(TypeError, match=r"BufferDataset takes a tf[.]data[.]Dataset, got list"):
+        ipu.data.ops.dataset_ops.BufferDataset([1], 2)
     made = ipu.data.ops.dataset_ops.BufferDataset(tf.data.Dataset.range(3), 2)
     assert [int(x) for x in made] == [0, 1] and made.element_spec.shape == ()
 

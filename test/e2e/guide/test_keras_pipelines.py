@@ -147,6 +147,14 @@ def counted(taken, epochs=100):
     return tf.data.Dataset.from_generator(rows, output_signature=signature).batch(4, drop_remainder=True)
 
 
+def test_a_model_of_inputs_and_outputs_has_no_other_arguments():
+    with strategy_of(2).scope():
+        inputs = keras.Input((4,))
+        for kind in (ipu.keras.Model, ipu.keras.PipelineModel):
+            with pytest.raises(TypeError, match=f"{kind.__name__} has no argument 'gradient_acumulation_dtype'"):
+                kind(inputs, inputs, gradient_accumulation_count=4, gradient_acumulation_dtype=tf.float32)
+
+
 def test_a_step_of_the_first_edition_is_a_whole_run_of_the_pipeline(tmp_path):
     epochs, taken = [], {"fit": [], "evaluate": [], "predict": []}
     with strategy_of(2).scope():

@@ -64,6 +64,10 @@ def test_program_ops_outside_of_programs(capfd):
     ipu.internal_ops.print_tensor(tf.constant([1.5, 2.5]), name="x")
     assert "x" in capfd.readouterr().err
     a, b = ipu.control_flow_ops.barrier([tf.ones(2), tf.constant(3)])
+    with pytest.raises(ValueError, match="barrier takes one tensor at least"):
+        ipu.control_flow_ops.barrier([])
+    with pytest.raises(TypeError, match="outlined_function takes a function, got 3"):
+        ipu.functional_ops.outlined_function(3)
     assert float(a[0]) == 1 and int(b) == 3
     assert int(ipu.replication_ops.replication_index()) == 0
     np.testing.assert_allclose(ipu.cross_replica_ops.cross_replica_sum(tf.ones(3)), 1)

@@ -273,6 +273,11 @@ def test_enqueuing_what_does_not_fit_is_refused(strategy):
         strategy.run(compiled(lambda x: queue.enqueue([x, x])), args=(tf.ones(2),))
     with pytest.raises(ValueError, match="the outfeed is given an element of string, and the device takes numbers"):
         strategy.run(compiled(lambda: Outfeed().enqueue("text")))
+    for element in ((), None):
+        with pytest.raises(ValueError, match="the outfeed takes a tensor, a tuple or a dict of tensors, and was given"):
+            strategy.run(compiled(lambda element=element: Outfeed().enqueue(element)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outfeed queue with a dimension of size 0"):
+        strategy.run(compiled(lambda: Outfeed().enqueue(tf.zeros([0, 3]))))
     with pytest.raises(RuntimeError, match="an outfeed is written by programs"):
         queue.enqueue(tf.ones(2))
 

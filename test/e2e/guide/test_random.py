@@ -83,6 +83,19 @@ def test_a_seed_is_a_number():
         ipu.utils.reset_ipu_seed("1")
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"x": np.ones(3, np.int32)}, TypeError, "dropout scales floats, got elements of type int32"),
+        ({"seed": 3}, ValueError, "seed must be two integers"),
+        ({"seed_modifier": 2}, TypeError, "dropout has no argument 'seed_modifier'"),
+    ],
+)
+def test_dropout_takes_what_it_uses(options, error, message):
+    with pytest.raises(error, match=message):
+        ipu.rand_ops.dropout(**({"x": tf.ones(3)} | options))
+
+
 def test_dropout_draws_its_mask_again_for_the_gradient(strategy):
     x = tf.constant(np.random.default_rng(0).standard_normal((6, 50)), tf.float32)
 

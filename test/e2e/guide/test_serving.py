@@ -68,5 +68,9 @@ def test_steps_that_do_not_fit_each_other_are_refused(tmp_path):
         export(lambda x: x, str(tmp_path), 1, SPEC, postprocessing_step=doubled)
     with pytest.raises(ValueError, match="output_names has 2 names, and the model gives 1 results"):
         export(lambda x: x, str(tmp_path), 1, SPEC, output_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"predict_step takes \(None, 3\), and is compiled for one size"):
+        export(lambda x: x, str(tmp_path), 1, [tf.TensorSpec([None, 3], tf.float32)])
+    with pytest.raises(ValueError, match="iterations must be at least 1, got 0"):
+        export(lambda x: x, str(tmp_path), 0, SPEC)
     assert list(tmp_path.iterdir()) == []
     assert np.ravel(export(lambda x: x, str(tmp_path), 1, SPEC)(tf.ones(3))["output_0"]).tolist() == [1, 1, 1]

@@ -71,10 +71,13 @@ class Model(_OnIPU, keras.Model):
         **kwargs: Any,
     ) -> None:
         """As of ``keras.Model``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
-        if functional_init_arguments(args, kwargs) and not isinstance(self, Functional):
-            self.__class__ = _functional(
-                cast("type", type(self))
-            )  # Keras would make all models functional that have this class
+        if functional_init_arguments(args, kwargs):
+            if unknown := kwargs.keys() - {"inputs", "outputs", "name", "trainable"}:  # which Keras takes in silence
+                raise TypeError(f"{type(self).__name__} has no argument {min(unknown)!r}; look for its spelling")
+            if not isinstance(self, Functional):
+                self.__class__ = _functional(
+                    cast("type", type(self))
+                )  # Keras would make all models functional that have this class
         super().__init__(*args, **kwargs)
         self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)
 

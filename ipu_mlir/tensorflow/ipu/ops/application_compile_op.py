@@ -12,6 +12,7 @@ from tensorflow.python.eager import context
 from ipu_mlir.tensorflow.applications.saved import Application
 from ipu_mlir.tensorflow.devices import CURRENT, SYSTEM
 from ipu_mlir.tensorflow.eager import ops_on_host
+from ipu_mlir.tensorflow.feeds import as_list
 from ipu_mlir.tensorflow.graph_mode import compile_in_graph
 from ipu_mlir.tensorflow.host_ops import python_op
 from ipu_mlir.tensorflow.program import Program
@@ -43,7 +44,7 @@ def experimental_application_compile_op(
         CompileError: the function cannot be compiled, calls the host, or would run on several replicas.
     """
     title = name or str(getattr(func, "__name__", type(func).__name__)).strip("<>")
-    given = [tf.convert_to_tensor(each) for each in inputs or ()]
+    given = [tf.convert_to_tensor(each) for each in as_list(inputs)]
     device = SYSTEM.device(CURRENT.get() or 0)
     path = output_path or tempfile.mkstemp(prefix=f"{title}-", suffix=".poplar_exec")[1]
 

@@ -14,7 +14,12 @@ def barrier(tensors: Any, insert_barrier_for_gradients: bool = False, name: str 
     Args:
         tensors: a list, or nested as it likes.
         insert_barrier_for_gradients: whether their gradients wait for each other as well.
+
+    Raises:
+        ValueError: there are none.
     """
+    if not tf.nest.flatten(tensors):
+        raise ValueError(f"barrier takes one tensor at least, got {tensors!r}")
 
     def all_there(*values: Any) -> list[Any]:
         return call("barrier", values, [tf.TensorSpec(each.shape, each.dtype) for each in values])

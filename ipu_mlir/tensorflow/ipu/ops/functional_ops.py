@@ -25,6 +25,8 @@ def outlined_function(
         return functools.partial(
             outlined_function, unique_sharding=unique_sharding, keep_input_layouts=keep_input_layouts, name=name
         )
+    if not callable(func):
+        raise TypeError(f"outlined_function takes a function, got {func!r}")
     wanted = name or getattr(func, "__name__", "outlined")
 
     @functools.wraps(func)
