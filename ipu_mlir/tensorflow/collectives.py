@@ -71,7 +71,21 @@ def reduce_scatter(x: Any, op: str, group: int) -> Any:
 
 
 def all_to_all(x: Any, split: int, concat: int, group: int) -> Any:
-    """The blocks of the others, put together; the gradient goes back."""
+    """The blocks of the others, put together; the gradient goes back.
+
+    Raises:
+        ValueError: there is no such dimension, or the one that is split has no block for each replica.
+    """
+    x = tf.convert_to_tensor(x)
+    rank = x.shape.rank
+    for name, dimension in (("split", split), ("concat", concat)):
+        if not -rank <= dimension < rank:
+            raise ValueError(f"{name}_dimension is {dimension}, and the tensor has {rank} dimensions")
+    split, concat = split % rank, concat % rank
+    if x.shape[split] % group:
+        raise ValueError(
+            f"split_dimension {split} has {x.shape[split]} elements, which {group} replicas do not share evenly; pad it"
+        )
 
     @tf.custom_gradient
     def exchanged(value: Any) -> Any:
@@ -81,7 +95,7 @@ def all_to_all(x: Any, split: int, concat: int, group: int) -> Any:
         attributes = {"split_dimension": split, "concat_dimension": concat, "group": group}
         return _call("all_to_all", value, shape, attributes), lambda given: all_to_all(given, concat, split, group)
 
-    return exchanged(tf.convert_to_tensor(x))
+    return exchanged(x)
 
 
 def _group(group: int | None) -> dict[str, int]:

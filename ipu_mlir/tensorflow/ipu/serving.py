@@ -209,9 +209,7 @@ def _compile(
     """Write the file of ``application``, with variables of eager mode, or of a graph in which they are given values."""
     for spec in signature:
         if not spec.shape.is_fully_defined():
-            raise ValueError(
-                f"predict_step takes {spec.shape}, and is compiled for one size; name each dimension"
-            )
+            raise ValueError(f"predict_step takes {spec.shape}, and is compiled for one size; name each dimension")
 
     def compiled() -> Any:
         zeros = tuple(tf.zeros(spec.shape, spec.dtype) for spec in signature)

@@ -68,6 +68,9 @@ def test_program_ops_outside_of_programs(capfd):
         ipu.control_flow_ops.barrier([])
     with pytest.raises(TypeError, match="outlined_function takes a function, got 3"):
         ipu.functional_ops.outlined_function(3)
+    for split, message in ((0, "split_dimension 0 has 3 elements, which 2 replicas"), (2, "split_dimension is 2, and")):
+        with pytest.raises(ValueError, match=message):
+            ipu.all_to_all_op.all_to_all(tf.ones([3, 4]), split, 0, 2)
     assert float(a[0]) == 1 and int(b) == 3
     assert int(ipu.replication_ops.replication_index()) == 0
     np.testing.assert_allclose(ipu.cross_replica_ops.cross_replica_sum(tf.ones(3)), 1)
