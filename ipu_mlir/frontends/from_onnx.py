@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import onnx
 import onnx.inliner
 
 from ipu_mlir.dialects.support.arguments import as_argument
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.frontends.of_onnx.narrow import held, holder
+from ipu_mlir.frontends.of_onnx.control_rules import names_read
+from ipu_mlir.frontends.of_onnx.narrow import held
 from ipu_mlir.frontends.of_onnx.reference import traced
+from ipu_mlir.frontends.of_onnx.results import Result
 from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs, named_sizes, sizes_as_text, with_sizes, with_values
 from ipu_mlir.frontends.support.few_bits import in_bytes, is_of_few_bits
 from ipu_mlir.frontends.table import Imported, OpenProgram
@@ -28,16 +30,14 @@ class OnnxCall:
     Attributes:
         inputs: the name of each input.
         known: by name, the inputs that are part of the program.
-        outputs: the name of each result.
-        types: NumPy's type of each result; None where the model leaves it open.
+        results: how each result is read; none before sizes are known.
         declared: by name, what the model says of the inputs that are no part of the program.
     """
 
     inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    types: tuple[np.dtype[Any] | None, ...]
     known: Mapping[str, np.ndarray]
     declared: Mapping[str, onnx.ValueInfoProto]
+    results: tuple[Result, ...] = ()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The inputs in their order; integers without a sign are bits."""
@@ -59,21 +59,14 @@ class OnnxCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""
-        typed = [self._result(result, wanted) for result, wanted in zip(results, self.types, strict=True)]
-        return typed[0] if len(typed) == 1 else tuple(typed)
-
-    def _result(self, result: np.ndarray, wanted: np.dtype[Any] | None) -> np.ndarray:
-        if wanted is None:
-            return result
-        in_program = holder(wanted)
-        if in_program.itemsize == result.itemsize:
-            result = result.view(in_program)
-        return result.astype(wanted) if in_program != wanted else result
+        arrays = iter(results)
+        found = tuple(each.read(arrays) for each in self.results)
+        return found[0] if len(found) == 1 else found
 
     @property
     def result_names(self) -> list[str]:
         """As the model has them."""
-        return list(self.outputs)
+        return [name for each in self.results for name in each.names]
 
 
 def array_of(value: Any) -> np.ndarray:
@@ -96,31 +89,29 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     """
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else source.graph.name or "<model>"
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
-    model = onnx.inliner.inline_local_functions(model) if model.functions else model
-    model = _on_tensors(model)
+    model = onnx.inliner.inline_local_functions(_with_defaults(model)) if model.functions else model
+    model = _in_order(_on_tensors(model))
     if any(each.type.WhichOneof("value") is None for each in model.graph.output):  # models may leave it out
         model = onnx.shape_inference.infer_shapes(model)
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
     types = {each.name: _dtype(each) for each in model.graph.input}
-    made = [_dtype(each) if each.type.WhichOneof("value") else None for each in model.graph.output]
     given = dict(zip(inputs, args or (), strict=False)) | dict(kwargs)
     deciding = [each for each in deciding_inputs(model) if not isinstance(given.get(each), TensorSpec | None)]
     known = {each: array_of(given[each]) for each in deciding}
     others = {name: value for name, value in given.items() if name in inputs and name not in known}
     shapes = {name: getattr(value, "shape", None) or array_of(value).shape for name, value in others.items()}
     fixed = with_values(with_sizes(model, shapes), known)
-    outputs = tuple(each.name for each in model.graph.output)
     declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
-    call = OnnxCall(inputs, outputs, tuple(made), known, declared)
+    call = OnnxCall(inputs, known, declared)
     sizes = {name: _sizes(each) for name, each in declared.items()}
     if not any(None in shape for shape in sizes.values()):
-        return Imported(_module(fixed, name), call)
+        return _imported(fixed, name, call)
 
     def for_sizes(found: Sequence[int]) -> Imported:
         rest = iter(found)
         whole = {name: tuple(next(rest) if each is None else each for each in shape) for name, shape in sizes.items()}
-        return Imported(_module(with_sizes(fixed, whole), name), call)
+        return _imported(with_sizes(fixed, whole), name, call)
 
     kinds = tuple((sizes[name], f"{name}: {types[name]}[{sizes_as_text(each)}]") for name, each in declared.items())
     return Imported(OpenProgram(kinds, for_sizes), call)
@@ -138,6 +129,43 @@ def _on_tensors(model: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
+def _with_defaults(model: onnx.ModelProto) -> onnx.ModelProto:
+    """``model``, whose calls of its functions have all attributes: what is inlined forgets their defaults."""
+    defaults = {(each.domain, each.name): list(each.attribute_proto) for each in model.functions}
+    if not any(defaults.values()):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    nodes = [*copy.graph.node, *(node for each in copy.functions for node in each.node)]
+    while nodes:
+        node = nodes.pop()
+        given = {each.name for each in node.attribute}
+        node.attribute.extend(each for each in defaults.get((node.domain, node.op_type), ()) if each.name not in given)
+        nodes += [inner for each in node.attribute for inner in each.g.node]
+    return copy
+
+
+def _in_order(model: onnx.ModelProto) -> onnx.ModelProto:
+    """``model`` with each node behind those whose results it takes; in its own order where that is so already."""
+    nodes = list(model.graph.node)
+    made_by = {name: place for place, node in enumerate(nodes) for name in node.output if name}
+    needs = {
+        place: {made_by[name] for name in names_read([node]) if name in made_by} for place, node in enumerate(nodes)
+    }
+    if all(other < place for place, others in needs.items() for other in others):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    del copy.graph.node[:]
+    try:
+        copy.graph.node.extend(nodes[place] for place in TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        raise CompileError(
+            f"nodes take each other's results: {[nodes[place].name for place in error.args[1]]}"
+        ) from None
+    return copy
+
+
 def _sizes(value: onnx.ValueInfoProto) -> tuple[int | None, ...]:
     """The shape of an input, with None where the model leaves a size open.
 
@@ -150,10 +178,11 @@ def _sizes(value: onnx.ValueInfoProto) -> tuple[int | None, ...]:
     return tuple(each.dim_value if each.HasField("dim_value") else None for each in kind.shape.dim)
 
 
-def _module(model: onnx.ModelProto, name: str) -> ir.Module:
+def _imported(model: onnx.ModelProto, name: str, call: OnnxCall) -> Imported:
     """The program of a model whose inputs all have known sizes."""
     try:
-        return traced(model, name)
+        module, results = traced(model, name)
+        return Imported(module, replace(call, results=results))
     except CompileError as error:
         if not (deciding := deciding_inputs(model)):
             raise
@@ -170,16 +199,14 @@ def _load(path: Path) -> onnx.ModelProto:
 
 
 def _dtype(value: onnx.ValueInfoProto) -> np.dtype[Any]:
-    """NumPy's type of an input or a result.
+    """NumPy's type of an input.
 
     Raises:
         CompileError: it is a sequence, or text.
     """
     kind = value.type.tensor_type.elem_type
     if not value.type.HasField("tensor_type"):
-        raise CompileError(
-            f"{value.name} is no tensor; a program takes and gives tensors: let the model have its parts"
-        )
+        raise CompileError(f"{value.name} is no tensor; a program takes tensors: let the model have its parts")
     if kind == onnx.TensorProto.STRING:
-        raise CompileError(f"{value.name} is text; a program takes and gives numbers: let the model have the indices")
+        raise CompileError(f"{value.name} is text; a program takes numbers: let the model have the indices")
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind))

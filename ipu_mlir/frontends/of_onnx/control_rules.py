@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from ipu_mlir.frontends.of_onnx.results import Maps, Texts
 from ipu_mlir.frontends.of_onnx.rules import rule, traced_like
 from ipu_mlir.tracing.control.branches import cond
 from ipu_mlir.tracing.control.loops import fori_loop, while_loop
@@ -17,6 +18,8 @@ from ipu_mlir.tracing.graph import Symbol
 _LOG = logging.getLogger("ipu_mlir.onnx")
 _MOST = 1024
 """Iterations that become ops of their own where a loop cannot be one of the program."""
+_MOST_ASKED = 1 << 14
+"""Iterations up to which the condition of a loop is computed to know how many it has."""
 _NO_END = 1 << 31
 """A trip count from which on it stands for none: results have no row for each iteration."""
 
@@ -29,10 +32,12 @@ class _AsksItsBody(Exception):
 
 
 def values_in(given: Iterable[Any]) -> Iterator[Any]:
-    """The values in lists and tuples of them."""
+    """The values in lists and tuples of them, and the tensors that stand for others."""
     for each in given:
         if isinstance(each, list | tuple):
             yield from values_in(each)
+        elif isinstance(each, Texts | Maps):
+            yield each.places if isinstance(each, Texts) else each.scores
         else:
             yield each
 
@@ -44,17 +49,19 @@ def is_traced(*given: Any) -> bool:
 
 def _around(body: Any, context: Mapping[str, Any] | None) -> dict[str, Any]:
     """The values around ``body`` that it reads."""
-    read = set(_names_read(body.proto_))
+    read = {*names_read(body.proto_.node), *(each.name for each in body.proto_.output)}
     return {name: value for name, value in (context or {}).items() if name in read}
 
 
-def _names_read(graph: onnx.GraphProto) -> Iterator[str]:
-    yield from (each.name for each in graph.output)
-    for node in graph.node:
+def names_read(nodes: Iterable[onnx.NodeProto]) -> Iterator[str]:
+    """The names that nodes take, and those that their bodies give or take from around them."""
+    for node in nodes:
         yield from node.input
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                yield from _names_read(attribute.g)
+                body = attribute.g
+                own = {name for inner in body.node for name in inner.output} | {each.name for each in body.input}
+                yield from {*names_read(body.node), *(each.name for each in body.output)} - own
 
 
 @rule("If")
@@ -80,7 +87,7 @@ def _loop(
     around, start = _around(body, context), list(state)
     trips = int(np.reshape(trip_count, ())) if trip_count is not None and not is_traced(trip_count) else trip_count
     goes_on = True if condition is None else condition if is_traced(condition) else bool(np.all(condition))
-    has_rows = outputs > len(start)
+    has_rows, ends_after = outputs > len(start), None
 
     def iterate(index: Any, flag: Any, carried: Sequence[Any]) -> tuple[Any, list[Any], list[Any]]:
         given = dict(zip(body.input_names, [index, flag, *carried], strict=True))
@@ -89,7 +96,7 @@ def _loop(
 
     def counted(carried: list[Any], elements: list[Any]) -> tuple[list[Any], list[Any]]:
         flag, made, rows = iterate(elements[0].astype(np.int64), np.array(True), carried)
-        if is_traced(flag) or not np.all(flag):
+        if ends_after is None and (is_traced(flag) or not np.all(flag)):
             raise _AsksItsBody
         return made, rows
 
@@ -102,11 +109,15 @@ def _loop(
         return _computed(iterate, start, trips, goes_on)
     if goes_on is False or (isinstance(trips, int) and trips <= 0):
         return *start, *_no_rows(lambda *_: iterate(np.array(0), np.array(True), start)[1:], start, [])
+
+    def of_known_length(trips: int) -> tuple[Any, ...]:
+        rows = has_rows and [np.arange(trips)]
+        roll = (lambda: scan(counted, start, rows)) if rows else (lambda: (_fori(trips, counted, start), []))
+        return _rolled(roll, counted, start, ([np.int64(index)] for index in range(trips)), trips)
+
     try:
         if goes_on is True and isinstance(trips, int) and (not has_rows or trips < _NO_END):
-            rows = has_rows and [np.arange(trips)]
-            roll = (lambda: scan(counted, start, rows)) if rows else (lambda: (_fori(trips, counted, start), []))
-            return _rolled(roll, counted, start, ([np.int64(index)] for index in range(trips)), trips)
+            return of_known_length(trips)
         if goes_on is True and trips is not None and not has_rows:
             return tuple(_fori(np.reshape(trips, ()), counted, start))
         if goes_on is True and trips is None:
@@ -114,6 +125,9 @@ def _loop(
             raise ValueError("it has no end: no trip count, and a condition that stays true")
     except _AsksItsBody:
         pass
+    ends_after = _iterations(body, around, start, trips, goes_on)
+    if ends_after:
+        return of_known_length(ends_after)
     if has_rows:
         raise ValueError(
             "its number of iterations is known when the program runs, and a result has a row for each; give the trip "
@@ -121,6 +135,37 @@ def _loop(
         )
     first = (np.zeros((), np.int64), np.reshape(goes_on, ()), start)
     return tuple(while_loop(lambda carried: carried[1], ask, first, trips)[2])
+
+
+def _iterations(body: Any, around: Mapping[str, Any], start: list[Any], trips: Any, goes_on: Any) -> int | None:
+    """How often a body runs whose condition depends on known values alone, as counters are; None for others."""
+    if is_traced(trips, goes_on):
+        return None
+    graph = body.proto_
+    read, size = {graph.output[0].name}, 0
+    while len(read) > size:  # what the condition depends on, in this iteration and in those before
+        size = len(read)
+        read |= set(names_read(node for node in graph.node if read & set(node.output)))
+        read |= {
+            graph.output[place - 1].name for place in range(2, len(graph.input)) if graph.input[place].name in read
+        }
+    carried = {place: name for place, name in enumerate(body.input_names[2:]) if name in read}
+    if is_traced([start[place] for place in carried], [each for name, each in around.items() if name in read]):
+        return None
+    asked = onnx.GraphProto()
+    asked.CopyFrom(graph)
+    del asked.node[:], asked.output[:]
+    asked.node.extend(node for node in graph.node if read & set(node.output))
+    asked.output.extend(graph.output[place] for place in (0, *(place + 1 for place in carried)))
+    condition = type(body)(asked, opsets=body.opsets_, functions=list(body.functions_.values()))
+    values = [start[place] for place in carried]
+    for number in range(_MOST_ASKED if trips is None else min(trips, _MOST_ASKED)):
+        if not goes_on:
+            return number
+        given = dict(zip(body.input_names, [np.array(number), np.array(True), *start], strict=True))
+        flag, *values = condition.run(None, dict(around) | given | dict(zip(carried.values(), values, strict=True)))
+        goes_on = bool(np.all(flag))
+    return trips if trips is not None and trips <= _MOST_ASKED else None
 
 
 def _fori(trips: Any, step: Step, start: list[Any]) -> list[Any]:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.frontends.of_onnx.label_rules import labels_of, picked
 from ipu_mlir.frontends.of_onnx.rules import rule
+from ipu_mlir.tracing.control.loops import while_loop
 
 _DOMAIN = "ai.onnx.ml"
 
@@ -206,18 +208,6 @@ def _tree_regressor(x: Any, *, n_targets: int = 1, base_values: Any = None, **gi
     return _after(found, given.get("post_transform")).astype(np.float32)
 
 
-def _labels(given: Mapping[str, Any]) -> np.ndarray:
-    """The classes, as integers.
-
-    Raises:
-        TypeError: they are text, of which programs have none.
-    """
-    labels = given.get("classlabels_int64s") or given.get("classlabels_ints")
-    if not labels:
-        raise TypeError("labels that are text are not supported; export the model with integers for classes")
-    return np.array(labels, np.int64)
-
-
 def _classified(scores: Any, labels: np.ndarray, weights: Sequence[int], transform: Any) -> Any:
     """Labels and scores; of two classes, ONNX lists the weights of the second one alone."""
     if len(labels) == 2 and len(set(weights)) == 1:
@@ -225,15 +215,15 @@ def _classified(scores: Any, labels: np.ndarray, weights: Sequence[int], transfo
         name = transform.decode() if isinstance(transform, bytes) else transform or "NONE"
         if name == "LOGISTIC":
             found = _after(one, name)
-            return np.where(one[:, 0] > 0, labels[1], labels[0]), np.concatenate([1 - found, found], 1)
+            return picked(labels, np.where(one[:, 0] > 0, 1, 0)), np.concatenate([1 - found, found], 1)
         pair = np.concatenate([1 - one if name == "NONE" else -one, one], 1)
-        return np.where(one[:, 0] > 0.5, labels[1], labels[0]), _after(pair, transform)
-    return _picked(labels, np.argmax(scores, axis=1)), _after(scores, transform)
+        return picked(labels, np.where(one[:, 0] > 0.5, 1, 0)), _after(pair, transform)
+    return picked(labels, np.argmax(scores, axis=1)), _after(scores, transform)
 
 
 @rule("TreeEnsembleClassifier", domain=_DOMAIN)
 def _tree_classifier(x: Any, *, base_values: Any = None, **given: Any) -> Any:
-    labels = _labels(given)
+    labels = labels_of(given)
     trees = _trees(given, "class", len(labels))
     scores = _summed(trees, x, None, 1).astype(np.float32)
     if base_values is not None and len(base_values):
@@ -241,12 +231,12 @@ def _tree_classifier(x: Any, *, base_values: Any = None, **given: Any) -> Any:
         wide[-len(base_values) :] = base_values
         scores = scores + wide
     found, scores = _classified(scores, labels, given["class_ids"], given.get("post_transform"))
-    return found.astype(labels.dtype), scores.astype(np.float32)
+    return found, scores.astype(np.float32)
 
 
 @rule("LinearClassifier", domain=_DOMAIN)
 def _linear_classifier(x: Any, *, coefficients: Any, intercepts: Any = None, **given: Any) -> Any:
-    labels = _labels(given)
+    labels = labels_of(given)
     rows = np.asarray(coefficients, np.float32).reshape((-1, x.shape[1]))
     scores = np.matmul(x.astype(np.float32), rows.T)
     scores = scores if intercepts is None else scores + np.asarray(intercepts, np.float32)
@@ -256,13 +246,8 @@ def _linear_classifier(x: Any, *, coefficients: Any, intercepts: Any = None, **g
         is_second = scores[:, 0] > 0
         name = transform.decode() if isinstance(transform, bytes) else transform or "NONE"
         pair = np.concatenate([-one if name == "NONE" else 1 - one, one], 1)
-        return np.where(is_second, labels[1], labels[0]), pair
-    return _picked(labels, np.argmax(scores, axis=1)), _after(scores, transform)
-
-
-def _picked(labels: np.ndarray, places: Any) -> Any:
-    owner = places.program
-    return np.take(owner.constant(labels), places)
+        return picked(labels, np.where(is_second, 1, 0)), pair
+    return picked(labels, np.argmax(scores, axis=1)), _after(scores, transform)
 
 
 @rule("LinearRegressor", domain=_DOMAIN)
@@ -297,6 +282,8 @@ def _binarizer(x: Any, *, threshold: float = 0.0, **_: Any) -> Any:
 @rule("ArrayFeatureExtractor", domain=_DOMAIN)
 def _features(x: Any, places: Any, **_: Any) -> Any:
     places = np.reshape(places, (-1,))
+    if not hasattr(x, "program") and x.dtype.kind in "OUS":
+        return picked(x.ravel(), np.reshape(places, (1, -1)))
     if not hasattr(x, "program"):
         x = places.program.constant(np.ascontiguousarray(x))
     found = np.take(x, places, axis=-1)
@@ -341,9 +328,9 @@ def _vector_classifier(
 ) -> Any:  # fmt: skip
     """One against one: each pair of classes gives a vote to one of them; of equal ones, the first wins."""
     kind = kernel_type.decode() if isinstance(kernel_type, bytes) else kernel_type
-    labels = _labels(given)
-    if prob_a or not vectors_per_class:
-        raise TypeError("machines with probabilities, or without vectors, are not supported; leave probabilities out")
+    labels = labels_of(given)
+    if not vectors_per_class:
+        raise TypeError("machines without vectors are not supported; export a LinearClassifier")
     count = sum(vectors_per_class)
     vectors = np.asarray(support_vectors, np.float32).reshape((count, -1))
     weights = np.asarray(coefficients, np.float32).reshape((-1, count))
@@ -358,7 +345,61 @@ def _vector_classifier(
     scores = np.matmul(products, columns) + np.asarray(rho, np.float32)
     first = (scores > 0).astype(np.float32)
     counted = np.matmul(first, votes[..., 0]) + np.matmul(1.0 - first, votes[..., 1])
-    found = _picked(labels, np.argmax(counted, axis=1))
-    if len(labels) == 2:
+    found = picked(labels, np.argmax(counted, axis=1))
+    if prob_a:
+        signs = scores * np.asarray(prob_a, np.float32) + np.asarray(prob_b, np.float32)
+        scores = _coupled(1.0 / (1.0 + np.exp(signs)), pairs, len(ends))
+    elif len(labels) == 2:
         scores = np.concatenate([-scores, scores], 1)
     return found, _after(scores, given.get("post_transform"))
+
+
+def _coupled(wins: Any, pairs: Sequence[tuple[int, int]], count: int) -> Any:
+    """Probabilities of ``count`` classes, of the probability that the first class of each pair wins over the other.
+
+    Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability estimates for multi-class classification by pairwise coupling,
+    JMLR 5 (2004), algorithm 2, with the tolerance and the iterations of libsvm.
+    """
+    place = {pair: number for number, pair in enumerate(pairs)}
+    wins = np.clip(wins, np.float32(1e-7), np.float32(1 - 1e-7))
+    beats = {(i, j): wins[:, place[i, j]] if i < j else 1 - wins[:, place[j, i]] for i, j in place}
+    beats |= {(j, i): 1 - each for (i, j), each in beats.items()}
+    rows = []
+    for t in range(count):
+        squares = sum(beats[j, t] * beats[j, t] for j in range(count) if j != t)
+        rows.append(np.stack([squares if j == t else -beats[j, t] * beats[t, j] for j in range(count)], 1))
+    q = np.stack(rows, 1)
+
+    def improve(carried: Any) -> Any:
+        shares, _ = carried
+        products = np.sum(q * shares[:, None, :], axis=2)
+        mean = np.sum(shares * products, axis=1)
+        goes_on = np.max(np.abs(products - mean[:, None]), axis=1) >= np.float32(0.005 / count)
+        better = shares
+        for t in range(count):
+            by = (mean - products[:, t]) / q[:, t, t]
+            whole = 1 + by
+            mean = (mean + by * (by * q[:, t, t] + 2 * products[:, t])) / (whole * whole)
+            products = (products + by[:, None] * q[:, t]) / whole[:, None]
+            better = (better + by[:, None] * np.eye(count, dtype=np.float32)[t]) / whole[:, None]
+        return np.where(goes_on[:, None], better, shares), np.any(goes_on)
+
+    start = np.full_like(q[:, 0], 1 / count)
+    return while_loop(lambda carried: carried[1], improve, (start, np.any(start > 0)), max(100, count))[0]
+
+
+@rule("Imputer", domain=_DOMAIN)
+def _imputer(x: Any, *, replaced_value_float: Any = None, replaced_value_int64: Any = None, **given: Any) -> Any:
+    floats = given.get("imputed_value_floats")
+    is_of_floats = floats is not None and len(floats) > 0
+    values = np.asarray(floats if is_of_floats else given["imputed_value_int64s"], x.dtype)
+    replaced = replaced_value_float if is_of_floats else replaced_value_int64
+    is_missing = np.isnan(x) if is_of_floats and np.isnan(replaced) else x == x.dtype.type(replaced)
+    return np.where(is_missing, values, x)
+
+
+@rule("FeatureVectorizer", domain=_DOMAIN)
+def _feature_vector(*columns: Any, inputdimensions: Sequence[int], **_: Any) -> Any:
+    rows = [np.reshape(each, (each.shape[0], -1)) for each in columns]
+    parts = [each[:, :size] for each, size in zip(rows, inputdimensions, strict=True)]
+    return np.concatenate(parts, axis=1).astype(np.float32)

@@ -20,6 +20,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_onnx.control_rules import is_traced
 from ipu_mlir.frontends.of_onnx.library import RULES
 from ipu_mlir.frontends.of_onnx.narrow import held, holder, narrow_values
+from ipu_mlir.frontends.of_onnx.results import Maps, Result, Texts
 from ipu_mlir.frontends.of_onnx.rules import OnnxRule
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
@@ -30,11 +31,15 @@ from ipu_mlir.tracing.user_places import Place
 _LOCK = threading.Lock()
 _OF_EVALUATOR = re.compile(r"^\S+\.py:\d+: ")
 """The place that a trace says, which is no line of the user's."""
+_MOVING = frozenset(
+    ("Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze")
+)
+"""Ops that move elements, whatever they are."""
 _NEWEST = onnx.defs.onnx_opset_version()
 
 
-def traced(model: onnx.ModelProto, name: str) -> ir.Module:
-    """The program of ``model``, whose inputs all have known sizes.
+def traced(model: onnx.ModelProto, name: str) -> tuple[ir.Module, tuple[Result, ...]]:
+    """The program of ``model``, whose inputs all have known sizes, and how its results are read.
 
     Raises:
         CompileError: an op has no definition that can be traced, or an input or a result is no tensor.
@@ -46,14 +51,15 @@ def traced(model: onnx.ModelProto, name: str) -> ir.Module:
     try:
         with _LOCK, _results_may_be_traced(), trace.running():
             results = _Evaluator(model).run(None, given)
-            values = [_result(trace, value, said) for value, said in zip(results, model.graph.output, strict=True)]
-        trace.finish(values)
+            pairs = zip(results, model.graph.output, strict=True)
+            given_back = [_result(trace, value, said) for value, said in pairs]
+        trace.finish([value for values, _ in given_back for value in values])
     except CompileError:
         raise
     except Exception as error:  # of any kind: what an evaluator does with ops and values that it lacks
         reason = " ".join(str(error).split())[:400]
         raise CompileError(f"{name}: the ONNX model cannot be imported: {reason}") from error
-    return trace.module
+    return trace.module, tuple(result for _, result in given_back)
 
 
 def _spec(value: onnx.ValueInfoProto) -> TensorSpec:
@@ -66,14 +72,32 @@ def _spec(value: onnx.ValueInfoProto) -> TensorSpec:
     return TensorSpec(sizes, holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))))
 
 
-def _result(trace: Trace, value: Any, said: onnx.ValueInfoProto) -> Any:
-    if not isinstance(value, Symbol | np.ndarray | np.generic):
-        raise CompileError(f"result {said.name} is a {type(value).__name__}; a program gives tensors")
-    kind = said.type.tensor_type.elem_type
-    wanted = holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind))) if kind else None
+def _result(trace: Trace, value: Any, said: onnx.ValueInfoProto) -> tuple[list[Any], Result]:
+    """The traced tensors of a result, and how it is read of their arrays."""
+    if isinstance(value, Texts):
+        return [value.places], Result(said.name, table=value.table)
+    if isinstance(value, Maps):
+        return [value.scores], Result(said.name, keys=value.keys)
+    kind = said.type
+    while kind.WhichOneof("value") in ("optional_type", "sequence_type"):
+        kind = (kind.optional_type if kind.HasField("optional_type") else kind.sequence_type).elem_type
+    of_type = kind.tensor_type.elem_type
+    wanted = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(of_type)) if of_type else None
+    if isinstance(value, list) and said.type.HasField("tensor_type") and len(value) == 1:  # an optional one
+        (value,) = value
+    many = value if isinstance(value, list) else [value]
+    found = [_tensor(trace, each, said, wanted) for each in many]
+    return found, Result(said.name, wanted, len(value) if isinstance(value, list) else None)
+
+
+def _tensor(trace: Trace, value: Any, said: onnx.ValueInfoProto, wanted: np.dtype[Any] | None) -> Any:
+    is_text = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "OUS"
+    if is_text or not isinstance(value, Symbol | np.ndarray | np.generic):
+        what = "text" if is_text else f"a {type(value).__name__}"
+        raise CompileError(f"result {said.name} is {what}; a program gives tensors, or what is made of some in the end")
     value = _as_array(value)
-    if wanted not in (None, value.dtype):
-        raise CompileError(f"result {said.name} has elements of {value.dtype}, the model says {wanted}")
+    if wanted is not None and holder(wanted) != value.dtype:
+        raise CompileError(f"result {said.name} has elements of {value.dtype}, the model says {holder(wanted)}")
     return value if isinstance(value, Symbol) else tensor(trace, np.ascontiguousarray(value).reshape(value.shape))
 
 
@@ -124,6 +148,9 @@ def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[
         def definition(*given: Any) -> Any:
             return kind.run(self, *given, **options)  # type: ignore[attr-defined]
 
+        if args and isinstance(args[0], Texts) and self.onnx_node.op_type in _MOVING:
+            (places,) = run(self, args[0].places, *args[1:], **options)
+            return (Texts(places, args[0].table),)
         if not (is_traced(args) or (rule is not None and (rule.always or kind is _Undefined))):
             return definition(*args)
         attributes = _attributes(self) | dict(options.get("linked_attributes") or {})

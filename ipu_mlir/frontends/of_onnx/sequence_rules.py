@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 from onnx.helper import tensor_dtype_to_np_dtype
 
 from ipu_mlir.frontends.of_onnx.narrow import is_narrow, narrowed
+from ipu_mlir.frontends.of_onnx.results import Texts
 from ipu_mlir.frontends.of_onnx.rules import known, rule, traced_like
 from ipu_mlir.frontends.of_onnx.window_rules import text
 from ipu_mlir.tracing.elementwise import apply_unary_float
@@ -49,6 +51,10 @@ _RUNNING = (rule("CumSum")(_running(np.cumsum, 0)), rule("CumProd")(_running(np.
 
 @rule("Cast")
 def _cast(x: Any, *, to: int, **_: Any) -> Any:
+    if isinstance(x, Texts):
+        return x if to == TensorProto.STRING else NotImplemented
+    if to == TensorProto.STRING:
+        raise TypeError("numbers that come when the program runs become no text; let the model give the numbers")
     dtype = np.dtype(tensor_dtype_to_np_dtype(to))
     return narrowed(x, dtype) if is_narrow(dtype) else NotImplemented
 

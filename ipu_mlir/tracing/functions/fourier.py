@@ -1,6 +1,7 @@
 """``np.fft``: each row is transformed by a library codelet on one tile; long ones are put together from short ones."""
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The missing half is that of a real result: conjugate, in the other direction."""
     along = views.axis_of("irfft", a, axis)
-    size = 2 * (a.shape[along] - 1) if n is None else n
+    size = 2 * (a.shape[along] - 1) if n is None else index(n)
     if size < 1:
         raise TraceValueError(f"irfft of {a}: the result would have {size} elements; give n=")
     half, _, _ = _rows("irfft", _complex(a), size // 2 + 1, along, norm)
@@ -128,7 +129,7 @@ def _transform(name: str, a: Any, n: int | None, axis: int, norm: str | None, si
 def _rows(name: str, a: Any, n: int | None, axis: int, norm: str | None) -> tuple[Any, int, int]:
     """``a`` with ``n`` elements along ``axis``, which comes last; where it was, and its size."""
     along = views.axis_of(name, a, axis)
-    size = a.shape[along] if n is None else n
+    size = a.shape[along] if n is None else index(n)
     if size < 1:
         raise TraceValueError(f"{name} of {a}: {size} points are none; give n= of 1 or more")
     if norm not in _OPPOSITE:

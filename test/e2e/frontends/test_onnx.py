@@ -196,6 +196,20 @@ def test_functions_of_a_model_are_imported():
     np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(values), values**2)
 
 
+def test_nodes_in_any_order_and_attributes_that_functions_have_defaults_of():
+    text = """<ir_version: 8, opset_import: ["": 17, "own": 1]> g (float[2,3] x) => (float[2,3] y) {
+      y = own.scaled (a)
+      a = own.scaled <by = 2.0> (x)
+    } <domain: "own", opset_import: ["": 17]> scaled <by: float = 3.0> (a) => (b) {
+      k = Constant <value_float: float = @by> ()  b = Mul (a, k)
+    }"""
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(ipu.compile(onnx.parser.parse_model(text), target=TARGET)(values), values * 6)
+    cycle = onnx.parser.parse_model(text.replace("(x)", "(y)"))
+    with pytest.raises(ipu.CompileError, match="nodes take each other's results"):
+        ipu.compile(cycle, target=TARGET)
+
+
 def test_what_a_padding_takes_away_stays_away():
     rng = np.random.default_rng(0)
     w, x = rng.random((2, 2, 3, 3)).astype(np.float32), rng.random((1, 2, 6, 5)).astype(np.float32)

@@ -84,6 +84,23 @@ def test_a_row_of_each_iteration(count: int):
         ipu.compile(made, target=TARGET)
 
 
+COUNTED = """(bool flag, float[2,3] t, int64 m, float[2,3] row) {
+  t = Add (s, s)  row = Identity (t)  one = Constant <value_int = 1> ()  m = Add (n, one)  flag = Less (m, most) }"""
+
+
+@pytest.mark.parametrize("trips", ["", "many"])
+def test_a_condition_of_counters_alone_tells_how_many_rows_there_are(trips: str):
+    text = f"""main (float[2,3] x) => (float[2,3] y, int64 n, float[k,2,3] rows) {{
+      most = Constant <value_int = 4> ()  zero = Constant <value_int = 0> ()
+      many = Constant <value_int = 9223372036854775807> ()
+      y, n, rows = Loop ({trips}, , x, zero) <body = b (int64 i, bool c, float[2,3] s, int64 n) => {COUNTED}> }}"""
+    program = ipu.compile(model(text), target=TARGET)
+    y, n, rows = program(X)
+    np.testing.assert_array_equal(y, X * 16)
+    np.testing.assert_array_equal(rows, X * np.array([2, 4, 8, 16], np.float32)[:, None, None])
+    assert n == 4 and str(program.module("l1")).count("scf.for") == 1
+
+
 def test_a_shape_that_changes_needs_a_count_that_is_known():
     longer = "(bool flag, float[m,3] t) { flag = Identity (c)  t = Concat <axis = 0> (s, x) }"
     known = loop(longer, "float[2,3] x", "float[n,3] y", more="trips = Constant <value_int = 2> ()")

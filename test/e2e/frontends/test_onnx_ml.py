@@ -9,6 +9,8 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
+from ipu_mlir.frontends.of_onnx.ml_rules import _coupled  # noqa: E402
+
 TARGET = ipu.Target(tiles_per_ipu=4)
 X = np.random.default_rng(0).standard_normal((6, 3)).astype(np.float32)
 
@@ -109,11 +111,63 @@ def test_machines_of_support_vectors():
     )  # fmt: skip
 
 
-def test_labels_that_are_text_are_refused():
-    with pytest.raises(ipu.CompileError, match="y0 is text; a program takes and gives numbers"):
-        check(
-            "LinearClassifier",
-            [TensorProto.STRING, TensorProto.FLOAT],
-            coefficients=[1.0] * 3,
-            classlabels_strings=["a"],
-        )
+def test_machines_with_probabilities():
+    """Of two classes as the reference has them; of more, shares whose pairs fit together are found again."""
+    vectors = [0.5, -1.0, 0.0, 1.0, 0.5, -0.5, -1.0, 0.25, 1.0]
+    check(
+        "SVMClassifier", [TensorProto.INT64, TensorProto.FLOAT], coefficients=[0.5, -0.25, 1.0],
+        vectors_per_class=[1, 2], rho=[0.1], classlabels_ints=[0, 1], prob_a=[-1.5], prob_b=[0.2],
+        support_vectors=vectors, kernel_type="RBF", kernel_params=[0.5, 0.0, 3.0],
+    )  # fmt: skip
+    shares = np.random.default_rng(0).dirichlet(np.ones(4), 5).astype(np.float32)
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    wins = np.stack([shares[:, i] / (shares[:, i] + shares[:, j]) for i, j in pairs], 1)
+    found = ipu.function(lambda wins: _coupled(wins, pairs, 4), target=TARGET)(wins)
+    np.testing.assert_allclose(found, shares, atol=1e-2)
+
+
+def model(text: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17, "ai.onnx.ml": 3]> {text}')
+
+
+def test_categories_are_looked_up():
+    """By a key each; NaN is a key, too, and what is none of them has the default."""
+    text = """g (float[4] x, int64[2,2] n, float[4,2] m) => (float a, float b, string c, float d, float e, float f) {
+      a = ai.onnx.ml.OneHotEncoder <cats_int64s = [2, 0, 5]> (n)
+      b = ai.onnx.ml.LabelEncoder <keys_floats = [1.0, 2.0], values_floats = [7.0, 8.0], default_float = -1.0> (x)
+      c = ai.onnx.ml.LabelEncoder <keys_int64s = [0, 5], values_strings = ["none", "five"], default_string = "?"> (n)
+      t = ai.onnx.ml.LabelEncoder <keys_strings = ["five", "?"], values_floats = [1.5, 2.5], default_float = 0.0> (c)
+      d = Reshape (t, four)
+      e = ai.onnx.ml.Imputer <imputed_value_floats = [9.0, 8.0], replaced_value_float = 3.0> (m)
+      f = ai.onnx.ml.FeatureVectorizer <inputdimensions = [1, 2]> (x, m)
+    }""".replace("{\n", "{ four = Constant <value_ints = [4]> ()\n", 1)
+    x, n = np.array([1, 2, np.nan, 3], np.float32), np.array([[0, 2], [5, 1]])
+    m = np.array([[3, 1], [2, 3], [3, 3], [0, 4]], np.float32)
+    a, b, c, d, e, f = ipu.compile(model(text), target=TARGET)(x, n, m)
+    np.testing.assert_array_equal(a, n[..., None] == np.array([2, 0, 5]))
+    np.testing.assert_array_equal(b, [7, 8, -1, -1])
+    assert c.tolist() == [["none", "?"], ["five", "?"]]
+    np.testing.assert_array_equal(d, [0, 2.5, 1.5, 2.5])
+    np.testing.assert_array_equal(e, np.where(m == 3, np.array([9, 8]), m))
+    np.testing.assert_array_equal(f, np.concatenate([x[:, None], m], 1))
+
+
+def test_classifiers_give_text_and_dictionaries():
+    text = """g (float[6,3] x) => (string[6] label, seq(map(string, float)) shares) {
+      l, s = ai.onnx.ml.LinearClassifier <coefficients = [1.0, -1.0, 0.5, 0.0, 2.0, -1.0], intercepts = [0.0, 0.1],
+                                          classlabels_strings = ["cat", "dog"], post_transform = "SOFTMAX"> (x)
+      label = Identity (l)
+      shares = ai.onnx.ml.ZipMap <classlabels_strings = ["cat", "dog"]> (s)
+    }"""
+    label, shares = ipu.compile(model(text), target=TARGET)(X)
+    scores = X @ np.array([[1, -1, 0.5], [0, 2, -1]], np.float32).T + np.array([0, 0.1], np.float32)
+    expected = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    assert label.tolist() == np.array(["cat", "dog"])[scores.argmax(1)].tolist()
+    assert [list(each) for each in shares] == [["cat", "dog"]] * 6
+    np.testing.assert_allclose([list(each.values()) for each in shares], expected, rtol=1e-5)
+
+
+def test_text_of_numbers_is_refused():
+    text = "g (float[3] x) => (string[3] y) { y = Cast <to = 8> (x) }"
+    with pytest.raises(ipu.CompileError, match="numbers that come when the program runs become no text"):
+        ipu.compile(model(text), target=TARGET)

@@ -24,7 +24,7 @@ def test_transforms(both_agree, size):
             "of reals": np.fft.fft(x),
             "ifft": np.fft.ifft(c),
             "rfft": np.fft.rfft(x),
-            "irfft": np.fft.irfft(c, size),
+            "irfft": np.fft.irfft(c, np.array(size)),
             "hfft": np.fft.hfft(c, size),
             "ihfft": np.fft.ihfft(x),
             "fftn": np.fft.fftn(c),
