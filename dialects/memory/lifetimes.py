@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipu_mlir.dialects.analysis.matchers import ops_around
-from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.analysis.program.tree import Call, Node, Repeat, Sequence, While
 from ipu_mlir.dialects.support.bindings import ir
 
 Slot = int
@@ -73,14 +73,17 @@ class Planner:
 
     def _plan(self, sequence: Sequence) -> BlockPlan:
         *ops, terminator = (op.operation for op in sequence.block.operations)
-        nodes = {_op_of(node): node for node in sequence.children}
         arguments = self._slots_of(sequence.block.arguments)
         ending, is_used = self._last_uses(sequence.block, [*ops, terminator])
-        actions = [
-            self._action(op, nodes.get(op), tuple(ending[place]))
-            for place, op in enumerate(ops)
-            if ending[place] or op in nodes or any(slot is not None for slot in self._slots_of(op.results))
-        ]
+        actions: list[Action] = []
+        children = iter(sequence.children)
+        node = next(children, None)
+        for op, ends in zip(ops, ending, strict=False):
+            if node is not None and not isinstance(node, Sequence) and node.op == op:
+                actions.append(self._action(op, node, tuple(ends)))
+                node = next(children, None)
+            elif ends or any(slot is not None for slot in self._slots_of(op.results)):
+                actions.append(self._action(op, None, tuple(ends)))
         return BlockPlan(
             arguments,
             tuple(slot for slot in arguments if slot is not None and slot not in is_used),
@@ -90,8 +93,12 @@ class Planner:
         )
 
     def _last_uses(self, block: ir.Block, ops: list[ir.Operation]) -> tuple[list[list[Slot]], set[Slot]]:
-        """Per op, the slots whose last use it is, and all slots that are used at all."""
-        place_of = {op: place for place, op in enumerate(ops)}
+        """Per op, the slots whose last use it is, and all slots that are used at all.
+
+        The bindings hash an op by its name, attributes and operands: allocations of one type would be equal keys.
+        """
+        place_of = {op: place for place, op in enumerate(ops) if len(op.operands)}
+        inside = {each: place for place, op in enumerate(ops) for region in op.regions for each in region}
         ending: list[list[Slot]] = [[] for _ in ops]
         is_used: set[Slot] = set()
         made = [(value, -1) for value in block.arguments]
@@ -103,9 +110,10 @@ class Planner:
             last = place
             for use in value.uses:
                 user = use.owner.operation
-                while user not in place_of:
-                    user = user.parent.operation
-                last = max(last, place_of[user])
+                around = user.block
+                while around != block and around not in inside:
+                    around = around.owner.operation.block
+                last = max(last, place_of[user] if around == block else inside[around])
                 is_used.add(slot)
             if last >= 0:
                 ending[last].append(slot)
@@ -139,7 +147,3 @@ class Planner:
         if not isinstance(value.type, ir.MemRefType):
             return None
         return self._slots.setdefault(value, len(self._slots))
-
-
-def _op_of(node: Node) -> ir.Operation | None:
-    return node.op if isinstance(node, Step | Repeat | While | Branch | Call) else None
