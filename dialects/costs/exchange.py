@@ -13,7 +13,7 @@ exchange between IPUs has one more, of all IPUs, and so has a scalar that contro
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil
+from math import ceil, prod
 from typing import overload
 
 import numpy as np
@@ -249,7 +249,8 @@ def cycles_of_links(source: Side, dest: Side, element_size: int, target: Target)
 def estimated_cycles_of_links(source: Side, dest: Side, element_size: int, target: Target) -> int | None:
     """As ``cycles_of_links``, in a part of the time; None where it takes a look at very many elements.
 
-    Of what an IPU gives to several others it is taken to pass on all that it holds, or as much as they need together.
+    Of what an IPU gives to several others it is taken to pass on as much as they need together, or all that it holds
+    of what anybody needs; of an allocation of which a slice is needed, every IPU is taken to hold the same share of it.
     """
     count = _ipus_of(source, dest, target)
     if count == 1:
@@ -258,7 +259,8 @@ def estimated_cycles_of_links(source: Side, dest: Side, element_size: int, targe
     if traffic is None:
         return None
     tiles, elements = source[0].elements_per_tile()
-    held = np.bincount(tiles // target.tiles_per_ipu, elements, minlength=count).astype(np.int64)
+    share = min(1, prod(loop.extent for loop in dest[0].loops if loop.stride) / source[0].elements)
+    held = (np.bincount(tiles // target.tiles_per_ipu, elements, minlength=count) * share).astype(np.int64)
 
     def crossing(at: int) -> tuple[int, int]:
         up, down = traffic.between[:at, at:].sum(axis=1), traffic.between[at:, :at].sum(axis=1)

@@ -362,8 +362,13 @@ def _numbers_of_ipus(function: ir.Operation, most: int | None, target: Target) -
     """How many IPUs an op may take: as many as have room for all tensors, or ``most``; none if it has a shard."""
     if most is None:
         return ()
-    least = ipus_for(_bytes_of_all(function), target)
+    least = fewest_ipus(function, target)
     return tuple(sorted({least, max(least, most)}))
+
+
+def fewest_ipus(function: ir.Operation, target: Target) -> int:
+    """The fewest IPUs that have room for all tensors of ``function``; those there are at most."""
+    return ipus_for(_bytes_of_all(function), target)
 
 
 def _bytes_of_all(function: ir.Operation) -> int:

@@ -13,7 +13,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition, TooSlow
+from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition, TooSlow, fewest_ipus
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
 from ipu_mlir.passes.placement.planner.balanced import Balanced
@@ -89,8 +89,9 @@ class Partition(Pass):
         if any(shard_of(op) is not None or argument_shards(op) for op in list_ops(module)):
             return None
         found: dict[int, tuple[bool, int]] = {}
-        best = 1
-        for count in numbers_of_ipus(1, target.ipus):
+        functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+        best = least = max((fewest_ipus(function, target) for function in functions), default=1)
+        for count in dict.fromkeys((least, *numbers_of_ipus(least, target.ipus))):
             refuse = _Unsaid()
             limit = None if found.get(best, (True,))[0] else found[best][1]
             try:

@@ -7,9 +7,11 @@ import pytest
 
 import ipu_mlir as ipu
 from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.costs.exchange import cycles_of_links, estimated_cycles_of_links
 from ipu_mlir.dialects.costs.work import Contraction
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.passes.placement.planner.fastest import Fastest
 from ipu_mlir.passes.placement.planner.on_ipus import spread
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
@@ -68,6 +70,16 @@ def test_parts_that_need_the_same_share_it_out(allocation):
     assert columns.needed(parts).overlap(home)[1].sum() == columns.elements * 64 // allocation[0]
 
 
+def test_an_ipu_passes_on_what_is_needed_of_an_allocation():
+    """In steps that is a block of it."""
+    target = Target(ipus=8, tiles_per_ipu=16)
+    parts = Parts((PartLoop(512, 4096, 16), PartLoop(256, 4096, 1), PartLoop(512, 512, 0)))
+    columns = use((2, 1), (4096, 4096, 512), (4096, 4096))
+    flat = View.whole((columns.elements,))
+    sides = (spread(columns, parts, target), flat), (columns.needed(parts), flat)
+    assert estimated_cycles_of_links(*sides, 2, target) == cycles_of_links(*sides, 2, target)
+
+
 def test_what_cannot_be_shared_out_evenly_lies_on_all_tiles():
     parts = Parts((PartLoop(4, 64, 4), PartLoop(16, 64, 1), PartLoop(8, 8, 0)))
     columns = use((2, 1), (64, 64, 8))  # 16 blocks of rows need each column, which has eight elements
@@ -83,6 +95,16 @@ def test_more_ipus_are_not_slower():
         found = ipu.compile(lambda a, b: np.tanh(a @ b), args=specs, target=target).profile().execution.cycles
         cycles.append(found.compute + found.exchange + found.inter_ipu)
     assert cycles[-1] < cycles[0] / 2
+
+
+def test_a_program_that_needs_some_takes_more_where_that_is_faster():
+    """Fewer IPUs than have room for it all take the same number, which says nothing about more."""
+    cycles = []
+    for ipus in (8, 16):
+        target = Target(ipus=ipus, tiles_per_ipu=4, bytes_per_tile=1 << 16)
+        found = ipu.compile(np.exp, args=[ipu.TensorSpec((1 << 16,))], target=target).profile().execution.cycles
+        cycles.append(found.compute)
+    assert cycles[1] <= 0.6 * cycles[0]
 
 
 def _layers(x, w1, w2):
