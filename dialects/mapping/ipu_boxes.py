@@ -4,7 +4,7 @@ The parts of a family are a grid, one axis per factor; those on one IPU are a fe
 row-major order is a first row in part, whole rows, a last row in part). A box holds the product of what its rows hold.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,9 @@ from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 
 Box = tuple[IntArray, ...]
 """The rows of each factor."""
+
+Intervals = tuple[tuple[int, int], ...]
+"""Of values of a factor, disjoint and in order: each from its first to behind its last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,65 @@ def boxes_on_ipus(family: Family, tiles_per_ipu: int) -> Boxes:
     factors = tuple(_unions(factor, [box[axis] for _, box in found]) for axis, factor in enumerate(family.factors))
     owners = np.array([ipu for ipu, _ in found], dtype=np.int64)
     return Boxes(family.base, family.first_tile, factors, np.zeros(1, dtype=np.int64), owners)
+
+
+@lru_cache(maxsize=1024)
+def apart(boxes: Boxes) -> Boxes:
+    """``boxes`` cut into more of them where those of one IPU share elements, so that none do."""
+    per_factor = [list(map(_intervals, factor.starts, factor.counts)) for factor in boxes.factors]
+    found: dict[int, list[tuple[Intervals, ...]]] = {}
+    for owner, *box in zip(boxes.owners.tolist(), *per_factor, strict=True):
+        own = found.setdefault(owner, [])
+        pieces = [tuple(box)]
+        for other in own:
+            pieces = [left for piece in pieces for left in _without(piece, other)]
+        own += pieces
+    pieces = [piece for own in found.values() for piece in own]
+    tables = [_table([piece[axis] for piece in pieces]) for axis in range(len(boxes.factors))]
+    factors = tuple(
+        replace(factor, starts=starts, counts=counts, tiles=np.zeros(len(pieces), dtype=np.int64), disjoint=False)
+        for factor, (starts, counts) in zip(boxes.factors, tables, strict=True)
+    )
+    owners = np.array([owner for owner, own in found.items() for _ in own], dtype=np.int64)
+    return replace(boxes, factors=factors, owners=owners)
+
+
+def _intervals(starts: IntArray, counts: IntArray) -> Intervals:
+    return tuple((start, start + count) for start, count in zip(starts.tolist(), counts.tolist(), strict=True) if count)
+
+
+def _table(rows: list[Intervals]) -> IntArray:
+    """Starts and counts of the intervals of each row, shape ``(2, rows, most of them)``; 0 where a row has fewer."""
+    table = np.zeros((2, len(rows), max((len(row) for row in rows), default=1)), dtype=np.int64)
+    for number, row in enumerate(rows):
+        for place, (start, stop) in enumerate(row):
+            table[:, number, place] = start, stop - start
+    return table
+
+
+def _without(box: tuple[Intervals, ...], other: tuple[Intervals, ...]) -> list[tuple[Intervals, ...]]:
+    """What ``box`` has and ``other`` has not, as disjoint boxes.
+
+    >>> _without((((0, 4),), ((0, 4),)), (((2, 6),), ((1, 9),)))
+    [(((0, 2),), ((0, 4),)), (((2, 4),), ((0, 1),))]
+    """
+    found: list[tuple[Intervals, ...]] = []
+    common: list[Intervals] = []
+    for axis, (own, others) in enumerate(zip(box, other, strict=True)):
+        edges = (-(1 << 62), *(edge for interval in others for edge in interval), 1 << 62)
+        between = tuple(zip(edges[::2], edges[1::2], strict=True))
+        outside = _common(own, between)
+        if outside:
+            found.append((*common, outside, *box[axis + 1 :]))
+        common.append(_common(own, others))
+        if not common[-1]:
+            break
+    return found
+
+
+def _common(one: Intervals, other: Intervals) -> Intervals:
+    both = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
+    return tuple((start, stop) for start, stop in both if start < stop)
 
 
 def _boxes(cells: IntArray, shape: tuple[int, ...]) -> list[Box]:

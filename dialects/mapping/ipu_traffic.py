@@ -10,7 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.mapping.enumeration import elements_of, lowest_holder
 from ipu_mlir.dialects.mapping.factors import Family
-from ipu_mlir.dialects.mapping.ipu_boxes import Boxes, boxes_on_ipus
+from ipu_mlir.dialects.mapping.ipu_boxes import Boxes, apart, boxes_on_ipus
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.overlap import count_common
@@ -106,10 +106,8 @@ def _on_one_ipu(source: Mapping, dest: Mapping, tiles_per_ipu: int) -> bool:
 
 
 def _in_closed_form(give: Family, take: Family, ipus: int, tiles_per_ipu: int) -> IpuTraffic | None:
-    """The traffic, if what the parts of one IPU hold are disjoint boxes on both sides."""
-    held, needed = boxes_on_ipus(give, tiles_per_ipu), boxes_on_ipus(take, tiles_per_ipu)
-    if not (_are_disjoint(held, give) and _are_disjoint(needed, take)):
-        return None
+    """The traffic, from what each two boxes have in common."""
+    held, needed = _disjoint_boxes(give, tiles_per_ipu), _disjoint_boxes(take, tiles_per_ipu)
     from_box, to_box = (x.reshape(-1) for x in np.indices((len(held.owners), len(needed.owners))))
     common = count_common(held, from_box, needed, to_box)
     if common is None:
@@ -131,9 +129,10 @@ def _shared_out(asked: IntArray, found: IntArray) -> IpuTraffic:
     return IpuTraffic(received, np.rint(moved.sum(axis=1)).astype(np.int64), np.rint(moved).astype(np.int64))
 
 
-def _are_disjoint(boxes: Boxes, family: Family) -> bool:
-    """True if no two boxes of one IPU share an element: its parts do not, or there is one box."""
-    return all(factor.disjoint for factor in family.factors) or len(set(boxes.owners.tolist())) == len(boxes.owners)
+def _disjoint_boxes(family: Family, tiles_per_ipu: int) -> Boxes:
+    """What the tiles of each IPU hold, in boxes that share no element on an IPU."""
+    boxes = boxes_on_ipus(family, tiles_per_ipu)
+    return boxes if all(factor.disjoint for factor in family.factors) else apart(boxes)
 
 
 def _by_element(

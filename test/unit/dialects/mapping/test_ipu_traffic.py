@@ -98,18 +98,22 @@ def test_a_view_counts_what_it_shows() -> None:
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_the_closed_form_is_that_of_every_element(data: st.DataObject) -> None:
-    def side() -> Mapping:
-        rows, columns = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 8))
+    def side(halo: int) -> Mapping:
+        """Blocks; with a halo of so many elements, that neighbours have of each other."""
+        rows, columns = data.draw(st.integers(1, 12 - halo)), data.draw(st.integers(1, 8 - halo))
         swapped = data.draw(st.booleans())
-        grid = -(-12 // rows), -(-8 // columns)
+        grid = -(-(12 - halo) // rows), -(-(8 - halo) // columns)
         steps = (1, grid[0]) if swapped else (grid[1], 1)
-        return Mapping(96, (MappingLoop(rows, 12, 8, steps[0]), MappingLoop(columns, 8, 1, steps[1])))
+        own = MappingLoop(rows, 12 - halo, 8, steps[0]), MappingLoop(columns, 8 - halo, 1, steps[1])
+        around = [MappingLoop(halo + 1, halo + 1, stride, 0) for stride in (8, 1)] if halo else []
+        return Mapping(96, (*own, *around))
 
-    source, dest = side(), side()
+    source, dest = side(halo=0), side(halo=data.draw(st.integers(0, 2)))
     view = View.whole(SHAPE)
     ipus = 96 // TILES
     by_element = module._by_element(source, view, dest, view, ipus, TILES)
-    found = ipu_traffic(source, view, dest, view, ipus, TILES)
+    found = module._without_elements(source, view, dest, view, ipus, TILES)
+    assert found is not None
     np.testing.assert_array_equal(found.received, by_element.received)
     np.testing.assert_array_equal(found.sent, by_element.sent)
     assert found.received.sum() == found.sent.sum()
