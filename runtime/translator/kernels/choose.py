@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import prod
 
 from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
@@ -16,7 +16,7 @@ from ipu_mlir.runtime.translator.kernels.factors import FACTORS
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
-from ipu_mlir.runtime.translator.kernels.parts import write_part
+from ipu_mlir.runtime.translator.kernels.parts import Part, write_part
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.product_forms import (
     beats_blas,
@@ -30,13 +30,19 @@ from ipu_mlir.runtime.translator.kernels.random_numbers import (
     units_of,
     write_random,
 )
-from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved_window_us, write_reduction
+from ipu_mlir.runtime.translator.kernels.reductions import (
+    Reduced,
+    fused,
+    saved_order_us,
+    saved_window_us,
+    write_reduction,
+)
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
 from ipu_mlir.runtime.translator.statements.access import Buffer, Role
 from ipu_mlir.runtime.translator.statements.control import Control, all_statements
-from ipu_mlir.runtime.translator.statements.cost import largest_array, saved_us
+from ipu_mlir.runtime.translator.statements.cost import largest_array, pass_us, saved_us
 from ipu_mlir.runtime.translator.statements.expression import LoopNumber
 from ipu_mlir.runtime.translator.statements.iota import INDEX
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
@@ -180,7 +186,7 @@ class Kernels:
             raise NoKernel("BLAS does large products")
         function = Function(self.places)
         for part in self._parts(statements, lambda statement: ordered(statement)):
-            if isinstance(part, Nest | Dot | Reduce | Scan):
+            if isinstance(part, Part):
                 write_part(function, part)
             else:
                 write_statements(function, [part])
@@ -208,7 +214,7 @@ class Kernels:
             strip = max(strip, _COLUMNS)
         if all(isinstance(each, Dot) and thin(each) for each in statements):
             strip = group.units  # nothing of it is read again
-        parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
+        parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units), loops)
         code = function.code
         try:
             with function.loop("%hi", strip, "%lo") as start:
@@ -219,7 +225,11 @@ class Kernels:
                     if isinstance(part, Nest):
                         write_nest(function, part, Cut(part.cut or 0, part.size, start, units, first))
                         continue
-                    assert isinstance(part, Reduce | Dot), "only straight-line statements are grouped"
+                    assert isinstance(part, Reduced | Reduce | Dot), "only straight-line statements are grouped"
+                    if isinstance(part, Reduced):
+                        cut = Cut(0, part.nest.size, start, units, first)
+                        write_reduction(function, part, part.nest.cut, cut)
+                        continue
                     loop = loops[id(part)]
                     cut = Cut(0, part.extents[loop] // group.units, start, units, first)
                     if isinstance(part, Dot):
@@ -231,32 +241,44 @@ class Kernels:
         blocks = Blocks(group.units, group.block, loops, scratch)
         return self._call(function, "block", ("lo", "hi"), statements, blocks)
 
-    def _parts(self, statements: Sequence[Statement], nest_of: Callable[[Elementwise], Nest]) -> list[Nest | Statement]:
-        """Element-wise statements as nests, neighbours as one where they can be; what it alone uses is not stored."""
-        parts: list[Nest | Statement] = []
+    def _parts(
+        self,
+        statements: Sequence[Statement],
+        nest_of: Callable[[Elementwise], Nest],
+        loops: Mapping[int, int] | None = None,
+    ) -> list[Nest | Reduced | Statement]:
+        """Element-wise statements as nests, neighbours as one where they can be, and reductions of what they compute.
+
+        What a part alone uses is not stored. ``loops`` are those that are cut, by statement.
+        """
+        parts: list[Nest | Reduced | Statement] = []
         members: list[list[Statement]] = []
-
-        def place(buffer: Buffer) -> Buffer:
-            return self.places.get(buffer, buffer)
-
         for statement in statements:
-            if not isinstance(statement, Elementwise):
-                parts.append(statement)
-                members.append([statement])
-                continue
-            nest = nest_of(statement)
-            last = parts[-1] if parts else None
-            both = joined(last, nest, place) if isinstance(last, Nest) else None
+            part = nest_of(statement) if isinstance(statement, Elementwise) else statement
+            inside = [*members[-1], statement] if parts else []
+            both = self._both(parts[-1], part, (loops or {}).get(id(statement)), inside) if parts else None
             if both is None:
-                parts.append(nest)
+                parts.append(part)
                 members.append([statement])
             else:
                 parts[-1] = both
-                members[-1].append(statement)
-        return [
-            replace(part, elided=self._elided(part, inside)) if isinstance(part, Nest) else part
-            for part, inside in zip(parts, members, strict=True)
-        ]
+                members[-1] = inside
+        return parts
+
+    def _both(
+        self, last: Nest | Reduced | Statement, part: Nest | Statement, loop: int | None, inside: Sequence[Statement]
+    ) -> Nest | Reduced | None:
+        """``last`` and then ``part`` as one, which does all that is ``inside``; None if they are two."""
+        if not isinstance(last, Nest | Reduced):
+            return None
+        nest, sums = (last, ()) if isinstance(last, Nest) else (last.nest, last.reduces)
+        both = joined(nest, part, self._place) if isinstance(part, Nest) else nest
+        if both is None or not isinstance(part, Nest | Reduce | Dot):
+            return None
+        found: Nest | Reduced | None = replace(both, elided=self._elided(both, inside))
+        for each in sums:
+            found = None if found is None else fused(found, each, both.cut, self._place)
+        return found if found is None or isinstance(part, Nest) else fused(found, part, loop, self._place)
 
     def _elided(self, nest: Nest, inside: Sequence[Statement]) -> frozenset[Buffer]:
         """What is written and read at the same point of ``nest``, and nowhere else."""
@@ -266,7 +288,7 @@ class Kernels:
         for statement in inside:
             for access in statement.sources():
                 written_first.setdefault(self._place(access.buffer), False)
-            for access in statement.dests():
+            for access in statement.dests() if isinstance(statement, Elementwise) else []:
                 place = self._place(access.buffer)
                 if written_first.setdefault(place, True) and self._is_own(place, these) and not access.buffer.mutable:
                     found.add(access.buffer)
@@ -339,7 +361,15 @@ def _is_for_blas(statement: Statement, loop: int) -> bool:
 
 def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
     """True if ``statements`` as one kernel save so much in a run that compiling it pays in some thousands of them."""
-    return rounds * (sum(map(_saved_us, statements)) - _CALL_US) > _LEAST_SAVED_US
+    saved_us = sum(map(_saved_us, statements)) + sum(_unstored_us(*pair) for pair in pairwise(statements))
+    return rounds * (saved_us - _CALL_US) > _LEAST_SAVED_US
+
+
+def _unstored_us(first: Statement, second: Statement) -> float:
+    """What is saved beside that if ``second`` reduces what ``first`` computes, which is then no array."""
+    if not isinstance(first, Elementwise) or not isinstance(second, Reduce | Dot):
+        return 0.0
+    return pass_us(first) if first.dests()[-1].buffer in {access.buffer for access in second.sources()} else 0.0
 
 
 def _saved_us(statement: Statement) -> float:

@@ -135,10 +135,28 @@ class Function:
             )
         return self._as_read(name, held, dtype, lanes)
 
-    def gather(self, pointer: str, indexes: Value, dtype: np.dtype, mask: Value | None) -> Value:
-        """The numbers at ``indexes``, of i64."""
+    def load_apart(self, pointer: str, index: str, dtype: np.dtype, step: int) -> Value:
+        """The numbers at ``index`` and each ``step`` further on, one for each lane; nothing behind the last is read."""
+        kind = type_text(dtype, LANES)
+        loaded = [self.load(pointer, index, dtype, LANES)]
+        for number in range(1, step):
+            place = self.plus(index, self.code.index(number * LANES)) or index
+            is_last = number == step - 1
+            mask = self.lanes_below(self.code.index(LANES + 1 - step)) if is_last else None
+            loaded.append(self.load(pointer, place, dtype, LANES, mask))
+        name = loaded[0].name
+        for number, value in enumerate(loaded[1:], 1):
+            taken = [divmod(step * lane, LANES) for lane in range(LANES)]
+            before = [at if number == 1 else lane for lane, (_, at) in enumerate(taken)]
+            lanes = [LANES + at if which == number else b for (which, at), b in zip(taken, before, strict=True)]
+            both = f"{', '.join(map(str, lanes))}] : {kind}, {kind}"
+            name = self.code.value(f"vector.shuffle {name}, {value.name} [{both}")
+        return Value(name, dtype, LANES)
+
+    def gather(self, pointer: str, indexes: Value, dtype: np.dtype, mask: Value | None, start: str) -> Value:
+        """The numbers at ``indexes``, counted from that at ``start`` on."""
         held, lanes = (_I8 if dtype == BOOL else dtype), indexes.lanes
-        kind = type_text(held, lanes)
+        kind, pointer = type_text(held, lanes), self._element(pointer, start, held)
         places = self.code.value(
             f"llvm.getelementptr {pointer}[{indexes.name}] : (!llvm.ptr, {indexes.type}) -> "
             f"vector<{lanes}x!llvm.ptr>, {type_text(held)}"

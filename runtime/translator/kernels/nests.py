@@ -1,6 +1,6 @@
 """Loop nests: statements without control flow, one after the other or several in one nest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -10,7 +10,7 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, row_major
 from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.statements.statements import Elementwise
-from ipu_mlir.runtime.translator.statements.transform import with_accesses
+from ipu_mlir.runtime.translator.statements.transform import with_reads
 
 _FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers
 _STAGED_BYTES = 16384  # of the stack, for values that may not be written before all of them are known
@@ -44,14 +44,9 @@ def ordered(statement: Elementwise, cut: int | None = None, units: int = 1) -> N
     loops = [n for n in range(len(extents)) if extents[n] > 1 or n == cut]
     order = sorted(loops, key=lambda n: (-out.strides[n], n != cut, n))
 
-    def change(access: Access) -> Access:
-        return replace(access, strides=tuple(access.strides[n] for n in order))
-
-    found = statement if order == [*range(len(extents))] else with_accesses(statement, change, change)
-    assert isinstance(found, Elementwise), "what is element-wise stays so"
-    stores = tuple(zip(found.outputs, found.values, strict=True))
+    stores = tuple(zip(statement.outputs, statement.values, strict=True))
     size = 1 if cut is None else extents[cut] // units
-    return Nest(tuple(extents[n] for n in order), (stores,), None if cut is None else order.index(cut), size)
+    return turned(Nest(extents, (stores,), cut, size), order)
 
 
 def joined(a: Nest, b: Nest, place: Callable[[Buffer], Buffer]) -> Nest | None:
@@ -113,7 +108,7 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
     if last >= 0 and points.known_count(last) >= _FEWEST_LANES:
         side_by_side = all(points.stride(out, last) == 1 for out, _ in nest.stores)
         points.vector_axis = last if side_by_side else None
-    _Writer(points, nest).level(0, {})
+    _write_levels(Body(points, nest), 0, {})
 
 
 def _write_staged(function: Function, nest: Nest) -> None:
@@ -132,14 +127,18 @@ def _write_staged(function: Function, nest: Nest) -> None:
 
 
 @dataclass
-class _Writer:
-    """Writes a nest axis by axis; what does not change along an axis is computed outside of it."""
+class Body:
+    """The values of a nest at the points of loops, each as soon as all axes are known along which it changes.
+
+    ``wanted`` are known at each point as well, as they are after all stores.
+    """
 
     points: Points
     nest: Nest
+    wanted: tuple[Expression, ...] = ()
 
     def __post_init__(self) -> None:
-        self.nodes = postorder([value for _, value in self.nest.stores])
+        self.nodes = postorder([*(value for _, value in self.nest.stores), *self.wanted])
         self.depths: dict[int, int] = {}
         function = self.points.function
         written = {function.place(out.buffer) for out, _ in self.nest.stores}
@@ -150,27 +149,16 @@ class _Writer:
                 depth = deepest
             self.depths[id(node)] = depth
 
-    def level(self, depth: int, known: dict[int, Value]) -> None:
-        """What is computed at ``depth`` axes, and the loops inside."""
-        points = self.points
-        values = dict(known)
-        if depth == len(points.axes):
+    def known(self, depth: int, values: dict[int, Value]) -> dict[int, Value]:
+        """``values``, and what is computed as soon as ``depth`` axes are known; at all axes, the stores too."""
+        values = dict(values)
+        if depth == len(self.points.axes):
             self._innermost(values)
-            return
+            return values
         for node in self.nodes:
             if self.depths[id(node)] == depth:
-                values[id(node)] = points.value(node, values)
-        function, count = points.function, points.count(depth)
-        if depth != points.vector_axis:
-            with function.loop(count) as number:
-                points.at[depth] = number
-                self.level(depth + 1, values)
-        else:
-            for number, mask in vectors(function, count):
-                points.at[depth], points.mask = number, mask
-                self.level(depth + 1, values)
-        points.at.pop(depth, None)
-        points.mask = None
+                values[id(node)] = self.points.value(node, values)
+        return values
 
     def _innermost(self, values: dict[int, Value]) -> None:
         """The stores in order, each before what reads it from where it was written."""
@@ -178,7 +166,7 @@ class _Writer:
         forwarded: dict[tuple[object, int, tuple[int, ...]], Value] = {}
         place = points.function.place
         ready: dict[tuple[object, int, tuple[int, ...]], tuple[Access, Value]] = {}
-        for group in self.nest.groups:
+        for group in (*self.nest.groups, tuple((None, root) for root in self.wanted)):
             for node in postorder([root for _, root in group]):
                 if id(node) in values:
                     continue
@@ -189,31 +177,62 @@ class _Writer:
                     points.value(node, values) if held is None else points.function.ops.bits(held, node.dtype)
                 )
             for out, root in group:
-                at = place(out.buffer), out.offset, out.strides
-                forwarded[at] = values[id(root)]
-                ready[at] = out, values[id(root)]  # what is written over is not written
+                if out is not None:
+                    at = place(out.buffer), out.offset, out.strides
+                    forwarded[at] = values[id(root)]
+                    ready[at] = out, values[id(root)]  # what is written over is not written
         for out, value in ready.values():
             if out.buffer not in self.nest.elided:
                 points.store(out, value)
 
 
-def vectors(function: Function, count: int | str) -> Iterator[tuple[str, Value | None]]:
+def _write_levels(body: Body, depth: int, known: dict[int, Value]) -> None:
+    """What is computed at ``depth`` axes, and the loops inside."""
+    points, function = body.points, body.points.function
+    values = body.known(depth, known)
+    if depth == len(points.axes):
+        return
+    if depth != points.vector_axis:
+        with function.loop(points.count(depth)) as number:
+            points.at[depth] = number
+            _write_levels(body, depth + 1, values)
+    else:
+        for number, mask in vectors(function, points.count(depth)):
+            points.at[depth], points.mask = number, mask
+            _write_levels(body, depth + 1, values)
+    points.at.pop(depth, None)
+    points.mask = None
+
+
+def turned(nest: Nest, order: Sequence[int]) -> Nest:
+    """``nest`` with its loops in another ``order``."""
+
+    def change(access: Access) -> Access:
+        return replace(access, strides=tuple(access.strides[n] for n in order))
+
+    values = iter(with_reads(tuple(value for _, value in nest.stores), change))
+    groups = tuple(tuple((change(out), next(values)) for out, _ in group) for group in nest.groups)
+    cut = None if nest.cut is None else list(order).index(nest.cut)
+    return replace(nest, extents=tuple(nest.extents[n] for n in order), groups=groups, cut=cut)
+
+
+def vectors(function: Function, count: int | str, start: int | str = 0) -> Iterator[tuple[str, Value | None]]:
     """The first lane of each vector of ``count`` points, and which lanes have one; what is written goes inside.
 
-    First come all that are full, in a loop, then the rest.
+    First come all that are full, in a loop, then the rest. ``start`` are whole vectors that are done elsewhere.
     """
     code = function.code
-    if isinstance(count, int):
+    if isinstance(count, int) and isinstance(start, int):
         full = count // LANES * LANES
-        if full:
-            with function.loop(full, LANES) as number:
+        if full > start:
+            with function.loop(full, LANES, start) as number:
                 yield number, None
         if count > full:
             yield code.index(full), function.lanes_below(code.index(count - full))
         return
     rest = code.value(f"arith.andi {count}, {code.index(LANES - 1)} : i64")
     full_count = code.value(f"arith.subi {count}, {rest} : i64")
-    with function.loop(full_count, LANES) as number:
+    with function.loop(full_count, LANES, start) as number:
         yield number, None
     some = code.value(f"arith.cmpi ne, {rest}, {code.index(0)} : i64")
     with function.branch(some):

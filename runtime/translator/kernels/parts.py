@@ -10,7 +10,7 @@ from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Nest, write_nest
 from ipu_mlir.runtime.translator.kernels.products import write_product
-from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import write_scan
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.expression import (
@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.statements.expression import (
 )
 from ipu_mlir.runtime.translator.statements.statements import Dot, Reduce, Scan
 
-Part = Nest | Dot | Reduce | Scan
+Part = Nest | Reduced | Dot | Reduce | Scan
 
 _KEPT = 1024  # parts of which the text stays in memory, of a few KB each
 
@@ -66,7 +66,8 @@ def write_part(function: Function, part: Part) -> None:
         raise NoKernel(written.refusal)
     if not written.arrays:
         return
-    elided = part.elided if isinstance(part, Nest) else frozenset()
+    nest = part.nest if isinstance(part, Reduced) else part
+    elided = nest.elided if isinstance(nest, Nest) else frozenset()
     variables = list(described.variables)
     numbers = [function.number(variables[number]) for number in written.numbers]
     addresses = []
@@ -87,7 +88,7 @@ def _write(part: Part, described: "_Described", places: Mapping[Buffer, Buffer])
                 write_nest(function, part)
             case Dot():
                 write_product(function, part)
-            case Reduce():
+            case Reduce() | Reduced():
                 write_reduction(function, part)
             case Scan():
                 write_scan(function, part)
@@ -103,6 +104,10 @@ def _write(part: Part, described: "_Described", places: Mapping[Buffer, Buffer])
 def _accesses(part: Part) -> Iterator[Access]:
     if isinstance(part, Dot | Reduce):
         yield from (*part.sources(), *part.dests())
+        return
+    if isinstance(part, Reduced):
+        for each in (part.nest, *part.reduces):
+            yield from _accesses(each)
         return
     stores = part.stores if isinstance(part, Nest) else list(zip(part.outputs, part.values, strict=True))
     yield from (out for out, _ in stores)
@@ -154,6 +159,8 @@ class _Described:
             case Reduce():
                 kind = type(part).__name__, part.extents, part.reduced, part.call, part.unsigned
                 return *kind, self._access(part.source), self._access(part.out)
+            case Reduced():
+                return "reduced", *map(self.part, (part.nest, *part.reduces))
             case Scan():
                 outputs = tuple(map(self._access, part.outputs))
                 return "scan", part.extents, part.reduced, outputs, self._values(part.values)

@@ -6,11 +6,14 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, merged_loops
 from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Gather, LoopNumber, Read
+
+_FEW_APART = 16
+"""Elements from one lane to the next up to which loading all and taking some beats loading each."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +148,15 @@ class Points:
         if index is None and step == 1:
             return function.load(pointer, place, dtype, LANES, self.mask)
         ops = function.ops
-        places = Value(place, I64)
-        if step:
-            dense = ", ".join(str(step * lane) for lane in range(LANES))
-            lanes = function.code.first(f"arith.constant dense<[{dense}]> : vector<{LANES}xi64>")
-            places = ops.op("arith.addi", places, Value(lanes, I64, LANES))
+        if index is None and 0 < step <= _FEW_APART and self.mask is None and dtype.itemsize >= 4:
+            return function.load_apart(pointer, place, dtype, step)
+        is_narrow = index is None and abs(step) * LANES <= np.iinfo(np.int32).max
+        kind = I32 if is_narrow else I64  # that are known, and take half the instructions
+        dense = ", ".join(str(step * lane) for lane in range(LANES))
+        lanes = Value(function.code.first(f"arith.constant dense<[{dense}]> : {type_text(kind, LANES)}"), kind, LANES)
         if index is not None:
-            places = ops.op("arith.addi", places, index)
-        return function.gather(pointer, places, dtype, self.mask)
+            lanes = ops.op("arith.addi", lanes, index) if step else index
+        return function.gather(pointer, lanes, dtype, self.mask, place)
 
     def store(self, access: Access, value: Value) -> None:
         """Write ``value`` where ``access`` says."""

@@ -213,7 +213,7 @@ class _Draw:
         found, total = code.alloca(4 * self.most), function.read(far, none).name
         with function.loop(total, LANES) as number:
             where = function.load(places, number, I64, LANES)
-            value = self._far(function.gather(shares, where, F64, None))
+            value = self._far(function.gather(shares, where, F64, None, function.code.index(0)))
             function.store(found, number, ops.convert("arith.truncf", value, F32))
         with function.loop(total) as number:
             value = function.load(found, number, F32)

@@ -8,7 +8,7 @@
 // CHECK:      scf.for %{{.*}} = %lo to %hi step %[[STRIP]] : i64 {
 // CHECK:        scf.for %{{.*}} = %{{.*}} to %[[PARTS]] step
 // CHECK:          scf.for
-// CHECK-NEXT:       llvm.store {{.*}} : vector<16xf32>
+// CHECK:            llvm.store {{.*}} : vector<16xf32>
 // CHECK:        scf.for %{{.*}} = %{{.*}} to %[[ROWS]] step
 // CHECK:          scf.for
 // CHECK-NOT:    math.fma {{.*}} : f32

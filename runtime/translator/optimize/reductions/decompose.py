@@ -111,9 +111,13 @@ def _as_access(value: Expression, fold: Fold, suffix: str, statements: list[Stat
         return value.access
     loops = sorted(loop for loop in loops_of(value) if fold.extents[loop] > 1)
     # lie as the largest operand lies, so that the temporary is computed in the order of memory
-    widest = max(reads([value]), key=lambda access: len(access.loops()), default=None)
+    operands = reads([value])
+    widest = max(operands, key=lambda access: len(access.loops()), default=None)
     if widest is not None and all(widest.strides[loop] for loop in loops):
         loops.sort(key=lambda loop: -widest.strides[loop])
+    elif loops:  # or along that loop along which fewest operands have to be gathered
+        apart = [sum(access.strides[loop] not in (0, 1) for access in operands) for loop in loops]
+        loops.append(loops.pop(len(loops) - 1 - apart[::-1].index(min(apart))))
     held = temporary(f"{fold.outputs[0].buffer.name}_{suffix}", value.dtype, fold.extents, loops)
     extents = tuple(n if loop in loops else 1 for loop, n in enumerate(fold.extents))
     statements.append(Elementwise(extents, fold.origin, (held,), (value,)))
