@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
-    from ipu_mlir.frontends.calls import imported, parameters_of
+    from ipu_mlir.frontends.calls import buffers_of, imported, parameters_of
     from ipu_mlir.frontends.user_codelets import codelet
     from ipu_mlir.passes.plugins import load_plugin
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
@@ -92,6 +92,7 @@ __all__ = [
     "associative_scan",
     "assume_equal",
     "broadcast",
+    "buffers_of",
     "checkpoint",
     "codelet",
     "compile",
@@ -181,6 +182,7 @@ _HOME = {
     "checkpoint": "ipu_mlir.tracing.control.outlined",
     "codelet": "ipu_mlir.frontends.user_codelets",
     "compile": "ipu_mlir.compilation.compiler",
+    "buffers_of": "ipu_mlir.frontends.calls",
     "cond": "ipu_mlir.tracing.control.branches",
     "custom_vjp": "ipu_mlir.tracing.control.custom_gradients",
     "cut": "ipu_mlir.stages.cut",

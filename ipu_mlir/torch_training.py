@@ -23,7 +23,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.from_torch import import_program
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
-from ipu_mlir.frontends.of_torch.replacing import call_with
+from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
 from ipu_mlir.programs.session import Session
 
 if TYPE_CHECKING:
@@ -161,12 +161,9 @@ class TrainingStep:
 
     def _unchanged_buffers(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
         """Those that stay as they are when the loss is computed; they are constants of the program."""
-        buffers = dict(self._model.named_buffers())
-        copies = {name: each.clone() for name, each in buffers.items()}
-        with torch.random.fork_rng(devices=[]):
-            self._result({**dict(self._model.named_parameters()), **copies}, args, kwargs)
-        # kernels of norms write to their statistics without a new version
-        return [name for name, each in copies.items() if each._version == 0 and torch.equal(each, buffers[name])]
+        parameters = dict(self._model.named_parameters())
+        written = written_buffers(self._model, lambda each: self._result({**parameters, **each}, args, kwargs))
+        return [name for name, _ in self._model.named_buffers() if name not in written]
 
     def _result(
         self, tensors: Named, args: Sequence[Any], kwargs: Mapping[str, Any], then: Callable[[Any], Any] = lambda x: x

@@ -2,7 +2,9 @@
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -11,6 +13,7 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.support import drawing
 from ipu_mlir.frontends.table import FRONT_ENDS, FrontEnd, Imported, OpenProgram, front_end_of, import_program
+from ipu_mlir.programs.variable import Variable
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
@@ -20,6 +23,9 @@ from ipu_mlir.tracing.graph import Trace, current_trace
 
 func = upstream("func")
 
+_NUMBERS = count()
+_STATES: WeakKeyDictionary[Any, dict[str, Variable]] = WeakKeyDictionary()
+"""By module, the variables that stand for its buffers, by their names."""
 _CALLED = ("jax", "torch")
 """Front ends whose programs keep the nesting of arguments and results."""
 
@@ -30,9 +36,11 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
         layer = ipu.imported(jax.jit(lambda w, x: jax.nn.relu(x @ w)))
 
     A module of PyTorch becomes a function of its parameters, in a dict by their names, and of what it takes;
-    ``ipu.parameters_of`` gives that dict. Where the other framework takes a value for a constant, gradients do so here.
-    Derivatives that JAX has been given (``jax.custom_jvp``, ``jax.custom_vjp``) come along, but those of complex
-    numbers; of other functions, and of PyTorch, what they compute is differentiated.
+    ``ipu.parameters_of`` gives that dict. Buffers that it writes to, such as the statistics of norms in training, are
+    variables, and keep what a run leaves in them for the next one; ``ipu.buffers_of`` gives them. Where the other
+    framework takes a value for a constant, gradients do so here. Derivatives that JAX has been given
+    (``jax.custom_jvp``, ``jax.custom_vjp``) come along, but those of complex numbers; of other functions, and of
+    PyTorch, what they compute is differentiated.
 
     Args:
         source: a jitted function of JAX, a module or function of PyTorch.
@@ -43,7 +51,7 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
     """
     front_end = _front_end(source, framework)
     module = _module_of(front_end)
-    function = module.as_function(source)
+    variables = _STATES.setdefault(source, {}) if hasattr(source, "named_buffers") else {}
     programs: dict[Any, Imported] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -52,15 +60,28 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
             raise TraceValueError("what is imported runs in a function that is compiled: @ipu.function, ipu.compile")
         taken = tree((args, kwargs), "arguments")
         specs = tuple(spec_of_leaf(leaf) for leaf in taken.leaves)
-        key = taken.structure, specs
+        changed = module.changed_buffers(source, *taken.nested(specs)) if hasattr(module, "changed_buffers") else {}
+        for name, begin in changed.items():
+            variables.setdefault(name, Variable(begin, f"{_name(source)}_{next(_NUMBERS)}.{name}"))
+        if variables:
+            taken = tree((({name: each.value for name, each in variables.items()}, *args), kwargs), "arguments")
+            specs = tuple(spec_of_leaf(leaf) for leaf in taken.leaves)
+        key = taken.structure, specs, tuple(changed)
         if key not in programs:
+            function = module.as_function(source, True) if variables else module.as_function(source)
             try:
                 programs[key] = import_program(front_end, function, *taken.nested(specs))
             except IpuError as error:
                 raise TraceTypeError(str(error)) from error
             if programs[key].functions:
                 raise TraceTypeError(f"{_name(source)} calls back to Python, which only a program of its own does")
-        return _called(trace, _name(source), programs[key], taken, specs)
+        result = _called(trace, _name(source), programs[key], taken, specs)
+        if not variables:
+            return result
+        state, result = result
+        for name in changed:
+            variables[name].assign(state[name])
+        return result
 
     call.__name__ = _name(source)
     return call
@@ -78,6 +99,24 @@ def parameters_of(module: Any) -> Any:
     if front_end is None or front_end.name != "torch":
         raise CompileError(f"parameters_of({module!r}): give a torch.nn.Module")
     return _module_of(front_end).parameters_of(module)
+
+
+def buffers_of(module: Any) -> dict[str, Any]:
+    """The buffers of a module of PyTorch that programs write to, as arrays, by their names, as runs have left them.
+
+    Those of the modules inside of it that programs call are among them, such as the children of a ``Sequential`` that
+    are stages of a pipeline. ``module.load_state_dict(..., strict=False)`` takes them as tensors.
+
+    Raises:
+        CompileError: ``module`` is of another framework.
+    """
+    if not hasattr(module, "named_modules"):
+        raise CompileError(f"buffers_of({module!r}): give a torch.nn.Module")
+    return {
+        f"{path}.{name}" if path else name: variable.value
+        for path, each in module.named_modules()
+        for name, variable in _STATES.get(each, {}).items()
+    }
 
 
 def stages_of(stages: Iterable[Any], loss: Any = None) -> list[Any]:

@@ -24,7 +24,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
-from ipu_mlir.frontends.of_torch.replacing import call_with
+from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
 from ipu_mlir.frontends.of_torch.tracing import PlainFunctions, trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
@@ -65,16 +65,46 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     return Imported(_module(_export(graph, tensors, {})), call)
 
 
-def as_function(source: Any) -> Any:
-    """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are."""
+def as_function(source: Any, has_state: bool = False) -> Any:
+    """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are.
+
+    One with a state takes buffers by their names before that, and gives them as they are afterwards, and its result.
+    """
     is_module = isinstance(source, torch.nn.Module)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         with torch.enable_grad(), _ConstantsWithoutGrad():
-            return call_with(source, args[0], args[1:], kwargs) if is_module else source(*args, **kwargs)
+            if not is_module:
+                return source(*args, **kwargs)
+            state = {name: each.clone() for name, each in args[0].items()} if has_state else {}
+            parameters, *rest = args[has_state:]
+            result = call_with(source, {**parameters, **state}, rest, kwargs)
+            return (state, result) if has_state else result
 
     run.__name__ = type(source).__name__ if is_module else getattr(source, "__name__", "function")
     return run
+
+
+def changed_buffers(source: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The buffers, as they are, that a module writes to when ``as_function`` runs it with what has these specs."""
+    if not isinstance(source, torch.nn.Module) or not any(True for _ in source.buffers()):
+        return {}
+
+    def run(buffers: Mapping[str, torch.Tensor]) -> None:
+        parameters, *rest = pytree.tree_map(_numbers, tuple(args))
+        call_with(source, {**parameters, **buffers}, rest, pytree.tree_map(_numbers, dict(kwargs)))
+
+    try:
+        written = written_buffers(source, run)
+    except Exception:  # of any kind: what the module does is the user's, and its import says it
+        return {}
+    return {name: np.array(to_numpy(each, each.dtype)) for name, each in source.named_buffers() if name in written}
+
+
+def _numbers(leaf: Any) -> Any:
+    """An example of a leaf, whose floats are not all alike, as statistics of them would be 0."""
+    made = _example(leaf)
+    return torch.randn_like(made) if isinstance(leaf, TensorSpec) and made.is_floating_point() else made
 
 
 class _ConstantsWithoutGrad(TorchFunctionMode):

@@ -6,6 +6,7 @@ from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, calls_in, meaning_of
+from ipu_mlir.dialects.analysis.shards import SHARD
 from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, updated_arguments, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -24,8 +25,9 @@ class OutlineFunctions(Pass):
 
     One that reads and assigns variables takes their values and gives the new ones, as its callers read and assign
     them. What has other state, moves data of the host, or takes or gives anything but tensors of static shape is
-    inlined all the same: each call of it has state of its own. What calls itself or has several blocks is left to be
-    refused.
+    inlined all the same: each call of it has state of its own. So are other calls of what has ops of ours, which
+    upstream's inliner leaves alone, or is on an IPU that is asked for, and gets such ops. What calls itself or has
+    several blocks is left to be refused.
 
     Needs:  nothing.
     Leaves: ``no_inline`` on the marked calls that stay, no mark on others; one function for all that are alike;
@@ -36,7 +38,7 @@ class OutlineFunctions(Pass):
 
     def run(self, module: ir.Operation) -> None:
         functions = {symbol_of(op): op for op in list_ops(module, "func.func")}
-        if not any(OUTLINED in op.attributes for op in list_ops(module, "func.call")):
+        if not list_ops(module, "func.call"):
             return
         types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
         known = _Functions(functions)
@@ -44,19 +46,19 @@ class OutlineFunctions(Pass):
             for function in callees_first(list(functions.values())):  # what is alike calls what is one already
                 _take_variables(function, known, types)
                 for call in list_ops(function, "func.call"):
-                    if OUTLINED in call.attributes:
+                    if OUTLINED in call.attributes or known.is_ours_to_inline(call):
                         _keep_or_inline(call, known)
 
 
 def _keep_or_inline(call: ir.Operation, known: "_Functions") -> None:
     name, functions = callee_of(call), known.functions
-    if known.can_stand_alone(name):
+    if OUTLINED in call.attributes and known.can_stand_alone(name):
         call.attributes["no_inline"] = ir.UnitAttr.get()
         first = known.first_alike(name)
         call.attributes["callee"] = ir.FlatSymbolRefAttr.get(first)
     elif name in functions and len(functions[name].regions[0].blocks) == 1 and not _calls(name, name, functions):
         inline_call(call, functions[name])
-    else:
+    elif OUTLINED in call.attributes:
         del call.attributes[OUTLINED]
 
 
@@ -135,8 +137,17 @@ class _Functions:
         self.functions = functions
         self._stand_alone: dict[str, bool] = {}
         self._first: dict[str, str] = {}
+        self._ours: dict[str, bool] = {}
         self._same: dict[str, str] = {}
         """By the meaning of a function, the first one that has it."""
+
+    def is_ours_to_inline(self, call: ir.Operation) -> bool:
+        """True if upstream's inliner would leave ``call`` as it is, which nobody has asked for."""
+        name = callee_of(call)
+        if name not in self._ours:
+            ops = list_ops(self.functions[name]) if name in self.functions else []
+            self._ours[name] = any(op.name.startswith("ipu.") or SHARD in op.attributes for op in ops)
+        return self._ours[name] and "no_inline" not in call.attributes
 
     def first_alike(self, name: str) -> str:
         """The first function that does the same as the function ``name``."""

@@ -1,6 +1,6 @@
 """Modules of PyTorch that are called with other tensors in the place of their parameters and buffers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,16 @@ def call_with(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], args
         if names[each] in tensors
     }
     return torch.func.functional_call(module, inside, tuple(args), dict(kwargs), tie_weights=False)
+
+
+def written_buffers(module: torch.nn.Module, run: Callable[[dict[str, torch.Tensor]], Any]) -> list[str]:
+    """The names of the buffers of ``module`` that ``run`` writes to, which is given copies to run with."""
+    buffers = dict(module.named_buffers())
+    copies = {name: each.clone() for name, each in buffers.items()}
+    with torch.random.fork_rng(devices=[]):
+        run(copies)
+    # kernels of norms write to their statistics without a new version
+    return [name for name, each in copies.items() if each._version or not torch.equal(each, buffers[name])]
 
 
 def _named_tensors(module: torch.nn.Module, recurse: bool = True) -> Iterator[tuple[str, torch.Tensor]]:

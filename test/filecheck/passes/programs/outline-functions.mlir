@@ -27,6 +27,21 @@ func.func private @around() -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
+// CHECK: func.func private @calls_ops_of_ours
+// CHECK-NEXT: "ipu.to_shard"(%{{.*}}) {shard = 1 : i64}
+func.func private @ours(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = "ipu.to_shard"(%x) {shard = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @calls_ops_of_ours(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @ours(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @what_upstream_leaves_is_inlined(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @calls_ops_of_ours(%x) {ipu.outlined} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @functions_that_are_alike_are_one
 // CHECK: %[[Y:.*]] = call @first(%{{.*}}) {ipu.outlined, no_inline}
 // CHECK: call @first(%[[Y]]) {ipu.outlined, no_inline}
