@@ -9,7 +9,7 @@ from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, on_pairs, or_nan, stack_codelet, to_pairs
 from ipu_mlir.dialects.codelets.signature import Signature
 from ipu_mlir.dialects.codelets.solve import elimination_flops
-from ipu_mlir.dialects.machine.size_arithmetic import larger, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, larger, smaller
 
 
 def _reflections_one(a: Array) -> tuple[Array, Array]:
@@ -68,15 +68,24 @@ def _eigh_flops(sizes: Sizes) -> Any:
     return 9 * sizes["n"] ** 3
 
 
-def _svd_flops(sizes: Sizes) -> Any:
-    """With the left vectors that go with a value; the longer side is the rows."""
-    rows, columns = larger(sizes["m"], sizes["n"]), smaller(sizes["m"], sizes["n"])
-    return 14 * rows * columns**2 + 8 * columns**3
+def product_flops(m: Size, n: Size, k: Size) -> Any:
+    """Of the first ``n`` columns of the product of ``k`` reflections."""
+    return 4 * m * n * k - 2 * (m + n) * k**2 + 4 * k**3 // 3
 
 
-def _full_svd_flops(sizes: Sizes) -> Any:
-    rows, columns = larger(sizes["m"], sizes["n"]), smaller(sizes["m"], sizes["n"])
-    return 4 * rows**2 * columns + 8 * rows * columns**2 + 9 * columns**3
+def singular_flops(m: Size, n: Size, vectors: str = "") -> Any:
+    """Of a matrix, or of its triangular factor, as LAPACK has it of long ones: what takes less.
+
+    Args:
+        vectors: none of them, those that go with a value (``reduced``), or all (``full``).
+    """
+    rows, columns = larger(m, n), smaller(m, n)
+    whole, factored = rows * columns**2, columns**3
+    if vectors == "full":
+        return 4 * rows**2 * columns + smaller(8 * whole + 9 * factored, 22 * factored)
+    if vectors == "reduced":
+        return smaller(14 * whole + 8 * factored, 6 * whole + 20 * factored)
+    return smaller(4 * whole - 4 * factored // 3, 2 * whole + 2 * factored)
 
 
 def _eig(a: Array) -> tuple[Array, ...]:
@@ -143,11 +152,7 @@ FACTORS: tuple[LibraryCodelet, ...] = (
         _product_one,
         _product_all,
         related=lambda sizes: sizes["k"] <= sizes["n"] <= sizes["m"],
-        flops=lambda sizes: (
-            4 * sizes["m"] * sizes["n"] * sizes["k"]
-            - 2 * (sizes["m"] + sizes["n"]) * sizes["k"] ** 2
-            + 4 * sizes["k"] ** 3 // 3
-        ),
+        flops=lambda sizes: product_flops(sizes["m"], sizes["n"], sizes["k"]),
         steps=lambda sizes: 2 * sizes["k"],
         scratch=lambda sizes: sizes["m"] + sizes["n"],
         source="LAPACK's orgqr and its count of flops: the first columns of the product of reflections",
@@ -178,7 +183,7 @@ FACTORS: tuple[LibraryCodelet, ...] = (
         "m1 n1 p -> m1 m2 p, k, n2 n1 p",
         *_or_nan(partial(_svd, True)),
         related=_has_shorter_side,
-        flops=_full_svd_flops,
+        flops=lambda sizes: singular_flops(sizes["m"], sizes["n"], "full"),
         steps=lambda sizes: 8 * sizes["k"],
         scratch=lambda sizes: sizes["m"] * sizes["n"] + 4 * sizes["k"] ** 2,
         source=f"{_LAPACK}.svd: descending; NaN for NaN; {_COUNTS}",
@@ -189,7 +194,7 @@ FACTORS: tuple[LibraryCodelet, ...] = (
         "m n p -> m k1 p, k1, k1 n p",
         *_or_nan(partial(_svd, False)),
         related=_has_shorter_side,
-        flops=_svd_flops,
+        flops=lambda sizes: singular_flops(sizes["m"], sizes["n"], "reduced"),
         steps=lambda sizes: 8 * sizes["k"],
         scratch=lambda sizes: sizes["m"] * sizes["n"] + 4 * sizes["k"] ** 2,
         source=f"{_LAPACK}.svd without full matrices: descending; NaN for NaN; {_COUNTS}",
@@ -200,7 +205,7 @@ FACTORS: tuple[LibraryCodelet, ...] = (
         "m n p -> k",
         *_or_nan(partial(np.linalg.svd, compute_uv=False)),
         related=_has_shorter_side,
-        flops=lambda sizes: 4 * larger(sizes["m"], sizes["n"]) * smaller(sizes["m"], sizes["n"]) ** 2,
+        flops=lambda sizes: singular_flops(sizes["m"], sizes["n"]),
         steps=lambda sizes: 8 * sizes["k"],
         scratch=lambda sizes: sizes["m"] * sizes["n"],
         source=f"{_LAPACK}.svdvals: descending; NaN for NaN; {_COUNTS}",

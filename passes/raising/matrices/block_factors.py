@@ -1,20 +1,22 @@
 """``ipu-block-factors``: factors and triangular solutions of large matrices, block by block."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from math import prod
 
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.codelets.matrices import matrix_cycles
+from ipu_mlir.dialects.codelets.orthogonal import product_flops, singular_flops
 from ipu_mlir.dialects.codelets.solve import elimination_flops
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution
+from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution, tall_singular_values
 from ipu_mlir.passes.raising.matrices.eliminated import blocked_lu, determinant, sign_and_logarithm, solution
 from ipu_mlir.passes.raising.matrices.lu_in_loops import lu_in_loops
+from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _SIZES = (32, 64, 128, 256)
@@ -25,6 +27,7 @@ _WORTH = 2  # a program that is longer has to be so many times faster
 _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
 _WIDTH = 64  # columns of a block whose rows lie on all tiles
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
+_SINGULAR = {"svd_reduced": "reduced", "svdvals": ""}
 _ELIMINATIONS = ("lu", "solve", "det", "slogdet")
 
 
@@ -36,9 +39,10 @@ class BlockFactors(Pass):
     positive definite has a factor of NaN in all places, as before. Of LU factors a vertex has some columns in all of
     their rows, among which it finds the pivots; general systems and determinants follow from such factors. Of a matrix
     that is too high for that, or has very many columns, all tiles have rows, and find each pivot together, in loops.
+    High matrices have the singular values of the triangular factors of parts of their rows.
 
     Needs:  calls of the codelets ``cholesky``, ``lu``, ``solve``, ``det`` and ``slogdet``, of ``solve_lower``,
-            ``solve_upper`` and those of unit diagonals, and the target.
+            ``solve_upper`` and those of unit diagonals, of ``svd_reduced`` and ``svdvals``, and the target.
     Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long; of several
             matrices, as far as a tile has room for 16 of their columns.
     """
@@ -49,7 +53,7 @@ class BlockFactors(Pass):
         with module.context:
             target = module_target(module)
             tiles, machine = target.num_compute_tiles, machine_of(target)
-            for name in (*_ELIMINATIONS, "cholesky", *_SOLVERS):  # systems last: those before make some
+            for name in (*_ELIMINATIONS, *_SINGULAR, "cholesky", *_SOLVERS):  # systems last: those before make some
                 for op in list_ops(module, "linalg.generic"):
                     call = op.attributes.get("library_call", None)
                     if call is None or ir.StringAttr(call).value != name:
@@ -67,6 +71,18 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
     dtype, count = str(matrix.type.element_type), prod(stack)
     if element_type(dtype).bits < 32:
         return ()  # between blocks it would be rounded
+    if name in _SINGULAR:
+        parts = best_parts(rows, columns, count, _SINGULAR[name], dtype, num_tiles, machine)
+
+        def again(factors: ir.Value) -> Sequence[ir.Value]:
+            found = _in_blocks(name, [factors], num_tiles, machine)
+            if found:
+                return found
+            shapes = [[*stack, columns]] if name == "svdvals" else [factors.type.shape, [*stack, columns]]
+            shapes += [[*stack, columns, columns]] * (len(shapes) - 1)
+            return call_codelet(name, [factors], shapes, [matrix.type.element_type] * len(shapes))
+
+        return tall_singular_values(name, matrix, parts, again) if parts > 1 else ()
     if name in _ELIMINATIONS:
         stops = best_panels(rows, columns, count, dtype, num_tiles, machine)
         if stops:
@@ -82,6 +98,44 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
     if block == rows:
         return ()
     return [blocked_cholesky(matrix, block) if is_factor else blocked_solution(name, matrix, others[0], block)]
+
+
+def best_parts(
+    rows: int, columns: int, matrices: int, vectors: str, dtype: str, num_tiles: int, machine: Machine
+) -> int:
+    """Into how many parts of rows high matrices are best cut for their singular values, a power of two; 1 for none.
+
+    A part has at least twice as many rows as columns. The triangular factors of all parts may be cut again.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> [best_parts(rows, 20, 1, "reduced", "f32", 1472, IPU2) for rows in (64, 500, 100_000)]
+    [1, 8, 256]
+    """
+    each = element_type(dtype).bytes
+
+    @cache
+    def cycles(left: int, parts: int) -> int:
+        height, share = -(-left // parts), -(-matrices * parts // num_tiles)
+        total = (1 << 40) * _is_large(share * height * columns, dtype, machine)
+        if parts == 1:
+            return total + int(
+                matrix_cycles(singular_flops(left, columns, vectors), 8 * columns, share, dtype, machine)
+            )
+        total += int(matrix_cycles(2 * elimination_flops(height, columns), 3 * columns, share, dtype, machine))
+        if vectors:
+            product = product_flops(height, columns, columns)
+            total += int(matrix_cycles(product, 2 * columns, share, dtype, machine))
+            total += -(-2 * share * height * columns**2 // machine.amp_flops_per_cycle(dtype))
+        moved = each * columns * (share * height + parts * columns)
+        total += int(cycles_for_bytes(moved, moved, machine)) + _STEPS * machine.sync_cycles
+        return total + cycles(parts * columns, best(parts * columns))
+
+    def best(left: int) -> int:
+        powers = [1 << power for power in range(1, num_tiles.bit_length()) if (2 * columns) << power <= left]
+        even = [parts for parts in powers if left - (parts - 1) * -(-left // parts) >= columns]
+        return min((1, *even), key=lambda parts: cycles(left, parts))
+
+    return best(rows) if columns else 1
 
 
 def best_panels(

@@ -1,10 +1,18 @@
 """Factors and triangular solutions of matrices block by block, as calls of codelets on blocks and as products."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.codelet_calls import call_codelet
-from ipu_mlir.passes.support.linalg_builders import elementwise, fill_with, generic, identity_map, zero
+from ipu_mlir.passes.support.linalg_builders import (
+    elementwise,
+    fill_with,
+    generic,
+    identity_map,
+    loop_index,
+    reshaped,
+    zero,
+)
 
 arith, tensor = upstream("arith"), upstream("tensor")
 
@@ -54,11 +62,56 @@ def blocked_solution(name: str, a: ir.Value, b: ir.Value, block: int) -> ir.Valu
     return found
 
 
+def tall_singular_values(
+    name: str, a: ir.Value, parts: int, of_factors: Callable[[ir.Value], Sequence[ir.Value]]
+) -> list[ir.Value]:
+    """What codelet ``name`` finds of a stack of high matrices, from the factors of ``parts`` of their rows.
+
+    Each part is an orthogonal factor times a triangular one, and the triangular factors below each other have the
+    singular values of the matrix, and its right vectors. Its left ones are theirs, times the orthogonal factors
+    (Demmel and others, "Communication-optimal parallel and sequential QR and LU factorizations", 2012).
+
+    Args:
+        of_factors: gives what the codelet finds of these.
+    """
+    *stack, rows, columns = a.type.shape
+    height, element = -(-rows // parts), a.type.element_type
+    if parts * height > rows:
+        a = with_part(zeros_like(tensor.EmptyOp([*stack, parts * height, columns], element).result), a, (0, 0))
+    shape = [*stack, parts, height, columns]
+    turned, scales = call_codelet("reflections", [reshaped(a, shape)], [shape, [*shape[:-2], columns]], [element] * 2)
+    upper = _upper(part_of(turned, (0, columns), (0, columns)))
+    found = list(of_factors(reshaped(upper, [*stack, parts * columns, columns])))
+    if name == "svdvals":
+        return found
+    (orthogonal,) = call_codelet("reflections_product", [turned, scales], [shape], [element])
+    own = reshaped(found[0], [*stack, parts, columns, columns])
+    left = plus_product(zeros_like(orthogonal), orthogonal, own)
+    return [part_of(reshaped(left, [*stack, parts * height, columns]), (0, rows), (0, columns)), *found[1:]]
+
+
+def _upper(value: ir.Value) -> ir.Value:
+    """Matrices with zeros below their diagonals."""
+    rank = len(value.type.shape)
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        is_below = arith.CmpIOp(arith.CmpIPredicate.sgt, loop_index(rank - 2), loop_index(rank - 1)).result
+        return [arith.SelectOp(is_below, zero(value.type.element_type), arguments[0]).result]
+
+    empty = tensor.EmptyOp(list(value.type.shape), value.type.element_type).result
+    return generic([value], [empty], [identity_map(rank)] * 2, [True] * rank, body).results[0]
+
+
 def less_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: bool = False) -> ir.Value:
     """``value - left @ right``; ``left`` is given by columns if it is transposed."""
+    negative = elementwise(left, left.type.element_type, lambda x: arith.NegFOp(x).result).results[0]
+    return plus_product(value, negative, right, by_columns)
+
+
+def plus_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: bool = False) -> ir.Value:
+    """``value + left @ right``; ``left`` is given by columns if it is transposed."""
     stack, (rows, columns) = len(value.type.shape) - 2, value.type.shape[-2:]
     assert left.type.shape[-1 if by_columns else -2] == rows and right.type.shape[-1] == columns
-    negative = elementwise(left, left.type.element_type, lambda x: arith.NegFOp(x).result).results[0]
     i, j, k = (ir.AffineExpr.get_dim(stack + loop) for loop in range(3))
     outer = [ir.AffineExpr.get_dim(loop) for loop in range(stack)]
     of_left = [k, i] if by_columns else [i, k]
@@ -68,7 +121,7 @@ def less_product(value: ir.Value, left: ir.Value, right: ir.Value, by_columns: b
         x, y, so_far = arguments
         return [arith.AddFOp(so_far, arith.MulFOp(x, y).result).result]
 
-    return generic([negative, right], [value], maps, [True] * (stack + 2) + [False], body).results[0]
+    return generic([left, right], [value], maps, [True] * (stack + 2) + [False], body).results[0]
 
 
 def _nan_if_last_is(value: ir.Value) -> ir.Value:

@@ -6,7 +6,7 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.passes.raising.matrices import block_factors
-from ipu_mlir.passes.raising.matrices.block_factors import best_block, best_panels
+from ipu_mlir.passes.raising.matrices.block_factors import best_block, best_panels, best_parts
 
 TARGET = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(1)
@@ -290,6 +290,25 @@ def test_large_triangles_are_solved_block_by_block(lower: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("shape", [(2, 203, 5), (300, 4)])
+def test_high_matrices_have_the_singular_values_of_their_parts(shape: tuple[int, ...]) -> None:
+    """Also where two columns are equal, a singular value is 0, and the last part is not full."""
+    target = ipu.Target(tiles_per_ipu=16)
+    assert best_parts(shape[-2], shape[-1], 2, "reduced", "f32", 16, machine_of(target)) > 1
+    a = RNG.standard_normal(shape).astype(np.float32)
+    a[..., 1] = a[..., 0]
+
+    def every(a):
+        return *np.linalg.svd(a, full_matrices=False), np.linalg.svd(a, compute_uv=False)
+
+    exe = ipu.compile(every, args=(a,), target=target)
+    wanted, unit = np.linalg.svd(a).S, np.eye(shape[-1])
+    for left, values, right, alone in (exe(a), exe.run_per_tile([a])):
+        np.testing.assert_allclose((left * values[..., None, :]) @ right, a, atol=2e-5)
+        np.testing.assert_allclose(left.swapaxes(-1, -2) @ left, np.broadcast_to(unit, right.shape), atol=2e-6)
+        np.testing.assert_allclose([values, alone], [wanted, wanted], rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["lu", "solve", "slogdet", "singular"])
 def test_systems_of_equations_are_eliminated_block_by_block(name: str) -> None:
     jax = pytest.importorskip("jax")

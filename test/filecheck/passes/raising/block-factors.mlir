@@ -115,4 +115,24 @@ func.func @narrow(%a: tensor<96x96xf16>, %b: tensor<96x5xf16>) -> tensor<96x5xf1
   } -> tensor<96x5xf16>
   return %0 : tensor<96x5xf16>
 }
+
+// The triangular factors of parts of the rows, below each other, have the singular values of the matrix.
+// CHECK-LABEL: func.func @high
+// CHECK: %[[PARTS:.*]] = tensor.expand_shape %{{.*}} output_shape [[[P:[0-9]+]], [[ROWS:[0-9]+]], 8]
+// CHECK: %[[TURNED:.*]]:2 = linalg.generic {{.*}}library_call = "reflections"} ins(%[[PARTS]] :
+// CHECK: %[[TOP:.*]] = tensor.extract_slice %[[TURNED]]#0[0, 0, 0] [[[P]], 8, 8]
+// CHECK: %[[FACTORS:.*]] = linalg.generic {{.*}} ins(%[[TOP]] :
+// CHECK: %[[BELOW:.*]] = tensor.collapse_shape %[[FACTORS]]
+// CHECK: library_call = "svdvals"} ins(%[[BELOW]] :
+func.func @high(%a: tensor<512x8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#a2, #k], iterator_types = ["reduction", "reduction", "reduction"],
+      library_call = "svdvals"}
+      ins(%a : tensor<512x8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %zero : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
 }
