@@ -25,7 +25,7 @@ class Autodiff(Pass):
     Calls are inlined, but for those that are marked ``ipu.outlined``: their backward code is a function as well, which
     runs the forward code again. A function with ``ipu.derivative = {forward = @f, backward = @g}`` is differentiated
     as the two say: ``@f`` has its results and further ones, ``@g`` takes these and the cotangents of the results that
-    are floats, and gives a cotangent for each argument that is one.
+    are floats, and gives a cotangent for each argument that is one; by those ``without`` lists there is no derivative.
 
     Options: ``of`` names a function of which a gradient is made that nobody has declared, by its arguments ``by``: it
     is called like the function with ``_gradient`` behind it, and is an entry.

@@ -193,7 +193,11 @@ class GradientFunctions:
         with ir.InsertionPoint(call), call.location:
             made = func.CallOp(list(kind.results), symbol_of(forward), list(call.operands)).operation
         made.attributes[DERIVATIVE] = ir.ArrayAttr.get(
-            [said["backward"], ir.IntegerAttr.get(_I64(), len(call.results))]
+            [
+                said["backward"],
+                ir.IntegerAttr.get(_I64(), len(call.results)),
+                said.get("without", ir.DenseI64ArrayAttr.get([])),
+            ]
         )
         self._taken_part |= {symbol_of(forward), symbol_of(backward)}
         replace_op(call, list(made.results)[: len(call.results)])
@@ -201,7 +205,10 @@ class GradientFunctions:
     def _call(self, op: ir.Operation, back: Backward) -> None:
         """The rule of calls: of a derivative that the user gives, or of an outlined function."""
         if DERIVATIVE in op.attributes:
-            name, count = op.attributes[DERIVATIVE]
+            name, count, without = op.attributes[DERIVATIVE]
+            for place in without:
+                if back.wants(op.operands[place]):
+                    raise NotDifferentiable(op, f"calls @{callee_of(op)}, which has no derivative by argument {place}")
             results, further = list(op.results)[: count.value], list(op.results)[count.value :]
             given = [back.of_or_zeros(result) for result in results if is_differentiable(result.type)]
             by = [value for value in op.operands if is_differentiable(value.type)]

@@ -1,6 +1,7 @@
 """The derivatives that JAX has for functions of its own and of users, as functions of the program beside theirs."""
 
 import functools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,6 +54,7 @@ def _lowered(levels: int, context: Any, *operands: Any, **params: Any) -> Any:
         operands=[value for each in operands for value in (each if isinstance(each, tuple) else (each,))],
         attributes={
             "call_target_name": mlir.ir.StringAttr.get(f"{PREFIX}derivative"),
+            "backend_config": mlir.ir.StringAttr.get(json.dumps({"without": call.without})),
             "called_computations": mlir.ir.ArrayAttr.get([mlir.ir.FlatSymbolRefAttr.get(name) for name in names]),
         },
     )
@@ -64,6 +66,7 @@ class _Call:
 
     Attributes:
         takes, gives: for each operand, and for each result, whether it is of floats.
+        without: the operands of floats by which there is no derivative.
         kept: what the backward function needs of the forward one.
     """
 
@@ -78,6 +81,7 @@ class _Call:
         if context.primitive is primitives.regularized_incomplete_beta_p:
             first = 2
         self._by = [is_float and place >= first for place, is_float in enumerate(self.takes)]
+        self.without = [place for place, is_float in enumerate(self.takes) if is_float and place < first]
 
     @property
     def is_complex(self) -> bool:
@@ -113,7 +117,7 @@ class _Call:
     def backward(self, *values: Any) -> Sequence[Any]:
         """From that, and a cotangent for each result that is of floats, those of the operands that are.
 
-        Of an operand by which JAX has no derivative, it is no number.
+        Of an operand by which JAX has no derivative, it is no number, and nobody may ask for it.
         """
         kept, slopes = values[: len(self.kept)], values[len(self.kept) :]
         pull = self._pulled(kept)[1] if self._pull is None else jax.tree.unflatten(self._pull, kept)

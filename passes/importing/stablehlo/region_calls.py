@@ -29,6 +29,8 @@ def _derivative(call: Call) -> Sequence[ir.Value]:
     name, forward, backward = call.functions
     function = ir.SymbolTable(module_around(ir.InsertionPoint.current.block.owner))[name]
     symbols = {"forward": ir.FlatSymbolRefAttr.get(forward), "backward": ir.FlatSymbolRefAttr.get(backward)}
+    if "without" in call.attributes:
+        symbols["without"] = call.attributes["without"]
     function.attributes["ipu.derivative"] = ir.DictAttr.get(symbols)
     op = func.CallOp(list(call.gives), name, list(call.operands)).operation
     op.attributes["no_inline"] = ir.UnitAttr.get()
@@ -77,6 +79,7 @@ REGION_CALLS: dict[str, ProgramCall] = {
         _derivative,
         operands=None,
         results=None,
+        settings={"without": Setting("a list of integers", "the operands by which it has no derivative")},
         functions=["function", FORWARD, BACKWARD],
     ),
     "is_outlined": ProgramCall(

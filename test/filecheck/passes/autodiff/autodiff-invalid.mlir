@@ -116,6 +116,28 @@ func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4x
 
 // -----
 
+func.func private @own(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32>
+    attributes {ipu.derivative = {forward = @there, backward = @back, without = array<i64: 1>}} {
+  return %x : tensor<f32>
+}
+func.func private @there(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func private @back(%ct: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  return %ct, %ct : tensor<f32>, tensor<f32>
+}
+func.func private @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{calls @there, which has no derivative by argument 1}}
+  %z = func.call @own(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %z : tensor<f32>
+}
+func.func private @df(tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 1>}}
+func.func private @by_the_other(tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
 func.func private @g(tensor<4xf32>) -> tensor<4xf32>
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{calls @g, whose code is not here, so it has no derivative}}
