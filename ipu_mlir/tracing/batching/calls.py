@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
+from ipu_mlir.dialects.analysis.pipelines import PIPELINE
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.passes.autodiff.gradient_functions import DERIVATIVE, GRADIENT
 from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule
+from ipu_mlir.tracing.batching.rules import not_for_batches
 from ipu_mlir.tracing.control.private_functions import new_name
-from ipu_mlir.tracing.errors import TraceTypeError
 
 func = upstream("func")
 
@@ -81,10 +82,8 @@ class Calls:
 
     def _code(self, function: ir.Operation, flags: tuple[bool, ...], whole: bool) -> _Function:
         if not len(function.regions[0].blocks):
-            raise TraceTypeError(
-                f"vmap does not know what @{symbol_of(function)}, whose code is not here, is for a batch; call it "
-                "outside of the function"
-            )
+            is_pipeline = PIPELINE in function.attributes
+            raise not_for_batches("a pipeline" if is_pipeline else f"@{symbol_of(function)}, whose code is not here,")
         function, batcher = function.clone(), self.batcher()
         passmanager.PassManager.parse("any(linalg-generalize-named-ops)").run(function)  # of other front ends
         old = function.regions[0].blocks[0]

@@ -13,12 +13,31 @@ arith, linalg, scf, tensor = upstream("arith"), upstream("linalg"), upstream("sc
 _ANYWHERE = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
+_IN_WORDS = {
+    "ipu.assign": "an assignment of a variable",
+    "ipu.dequeue": "an element of a queue",
+    "ipu.enqueue": "an element for a queue",
+    "ipu.fifo": "a fifo",
+    "ipu.host_call": "a call of the host",
+    "ipu.host_gather": "a lookup in a table of the host",
+    "ipu.host_update_add": "an update of a table of the host",
+    "ipu.remote_load": "a load from a remote buffer",
+    "ipu.remote_store": "a store to a remote buffer",
+}
+"""What users call ops that have a state, or are of the host."""
+
+
+def not_for_batches(what: str) -> TraceTypeError:
+    """The error of what cannot be written for a batch."""
+    return TraceTypeError(f"vmap does not know what {what} is for a batch; call it outside of the function")
+
+
 def numbers(batcher: Batcher, op: ir.Operation) -> None:
     """An op on numbers, or the same on every element of tensors of one shape: one vertex code for all examples."""
     values = [*op.operands, *op.results]
     shapes = {tuple(value.type.shape) for value in values if isinstance(value.type, ir.RankedTensorType)}
     if len(op.regions) or len(op.results) != 1 or len(shapes) > 1 or not op.name.startswith(("arith.", "math.")):
-        raise TraceTypeError(f"vmap does not know what '{op.name}' is for a batch; call it outside of the function")
+        raise not_for_batches(_IN_WORDS.get(op.name, f"'{op.name}'"))
     batched = [batcher.new(value) for value in op.operands]
     inputs = [each for each in batched if each.batched or isinstance(each.value.type, ir.RankedTensorType)]
     result = batcher.type(op.results[0].type)

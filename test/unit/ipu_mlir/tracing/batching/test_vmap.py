@@ -199,6 +199,9 @@ def test_a_batch_of_updates_is_one_scatter():
     assert source.count("scatter_add") == 1 and "for " not in source.split("def main")[1]
 
 
+ROWS = ipu.RemoteBuffer(np.zeros((3, 5), np.float32))
+PIPELINE = ipu.pipeline([lambda w, x: x @ w, lambda w, x: w @ x], 2)
+
 BAD = [
     (lambda x: ipu.vmap(lambda a, b: a)(x, x[:2]), ValueError, r"argument\[1\] has 2 examples, argument\[0\] says 3"),
     (
@@ -226,6 +229,16 @@ BAD = [
         "place inside of the function is for one example",
     ),
     (lambda x: ipu.vmap(lambda a: a @ a)(x), ValueError, r"matmul of float32\[4, 5\] and float32\[4, 5\]"),
+    (
+        lambda x: ipu.vmap(lambda a: a + ROWS.load(a.astype(np.int32)[0, 0]))(x),
+        TypeError,
+        "vmap does not know what a load from a remote buffer is for a batch",
+    ),
+    (
+        lambda x: ipu.vmap(lambda a: PIPELINE([a, a], [np.ones((2, 4), np.float32)]))(x),
+        TypeError,
+        "vmap does not know what a pipeline is for a batch",
+    ),
 ]
 
 
