@@ -8,8 +8,9 @@ from ml_dtypes import iinfo
 from onnx.helper import tensor_dtype_to_np_dtype
 
 from ipu_mlir.frontends.of_onnx.narrow import holder, is_narrow, narrowed
+from ipu_mlir.frontends.of_onnx.recurrent_rules import lstm
 from ipu_mlir.frontends.of_onnx.rules import rule
-from ipu_mlir.frontends.support.activations import sigmoid
+from ipu_mlir.frontends.support.activations import sigmoid, softmax
 
 
 def _over(x: Any, scale: Any, axis: int, block_size: int | None) -> Any:
@@ -107,6 +108,7 @@ _BY_FLOATS = tuple(
         ("QLinearSigmoid", _of_one(lambda x, **_: sigmoid(x))),
         ("QLinearLeakyRelu", _of_one(lambda x, *, alpha=0.01, **_: np.where(x < 0, x * np.float32(alpha), x))),
         ("QLinearGlobalAveragePool", _of_one(_mean_of_image)),
+        ("QLinearSoftmax", _of_one(lambda x, *, axis=-1, **_: softmax(x, -1 if axis is None else axis))),
     )
 )
 _AS_ONNX = (
@@ -137,3 +139,35 @@ def _product(
 def _rows(zero: Any, turned: int | None) -> Any:
     """A zero point, or one for each column, along what is multiplied."""
     return np.reshape(zero, (-1, 1)) if turned and zero.ndim and zero.size > 1 else zero
+
+
+@rule("MatMulIntegerToFloat", domain=_OF_RUNTIME, always=True)
+def _product_to_floats(
+    x: Any, y: Any, x_scale: Any, y_scale: Any, x_zero: Any = None, y_zero: Any = None, bias: Any = None, **_: Any
+) -> Any:
+    x, y = (
+        each.astype(np.int32) if zero is None else each.astype(np.int32) - zero.astype(np.int32)
+        for each, zero in ((x, x_zero), (y, y_zero))
+    )
+    found = np.matmul(x, y).astype(np.float32) * (x_scale * y_scale)
+    return found if bias is None else found + bias
+
+
+@rule("DynamicQuantizeMatMul", domain=_OF_RUNTIME, always=True)
+def _product_of_floats(x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None, **_: Any) -> Any:
+    stored, scale, zero = _dynamic_quantize(x)
+    return _product_to_floats(stored, y, scale, y_scale, zero, y_zero, bias)
+
+
+@rule("DynamicQuantizeLSTM", domain=_OF_RUNTIME, always=True)
+def _recurrent(
+    x: Any, w: Any, r: Any, b: Any, lengths: Any, h: Any, c: Any, peepholes: Any, w_scale: Any, w_zero: Any,
+    r_scale: Any, r_zero: Any, **options: Any,
+) -> Any:  # fmt: skip
+    """With weights of 8 bits, one matrix for each direction; what they are multiplied with keeps its bits."""
+
+    def weights(stored: Any, scale: Any, zero: Any) -> Any:
+        own = (np.reshape(each, (stored.shape[0], 1, -1)) for each in (scale, zero))
+        return np.swapaxes(_real(stored, *own), 1, 2)
+
+    return lstm(x, weights(w, w_scale, w_zero), weights(r, r_scale, r_zero), b, lengths, h, c, peepholes, **options)

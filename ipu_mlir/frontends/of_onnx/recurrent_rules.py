@@ -65,7 +65,7 @@ def _plain_cell(functions: Functions, state: tuple[Any, ...], given: Any, r: Any
 
 
 @rule("LSTM")
-def _lstm(
+def lstm(
     x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, c: Any = None, peepholes: Any = None, *,
     input_forget: int | None = 0, **options: Any,
 ) -> Any:  # fmt: skip

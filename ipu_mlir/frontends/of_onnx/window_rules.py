@@ -87,7 +87,7 @@ def halves(total: int, auto_pad: Any) -> tuple[int, int]:
 
 
 @rule("Conv")
-def _convolution(x: Any, weight: Any, bias: Any = None, *, group: int | None = 1, **settings: Any) -> Any:
+def convolution(x: Any, weight: Any, bias: Any = None, *, group: int | None = 1, **settings: Any) -> Any:
     x, weight = traced_like(x, weight), traced_like(weight, x)
     settings.pop("kernel_shape", None)
     windows = _windows(x.shape[2:], weight.shape[2:], **settings)
@@ -98,7 +98,7 @@ def _convolution(x: Any, weight: Any, bias: Any = None, *, group: int | None = 1
 @rule("ConvInteger")
 def _integer_convolution(x: Any, weight: Any, zero: Any = None, weight_zero: Any = None, **settings: Any) -> Any:
     wide = _less_zero(x, zero)
-    return _convolution(wide, _less_zero(weight, weight_zero), **settings)
+    return convolution(wide, _less_zero(weight, weight_zero), **settings)
 
 
 def _less_zero(x: Any, zero: Any) -> Any:

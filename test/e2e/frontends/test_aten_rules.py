@@ -81,6 +81,23 @@ def test_gradients_of_determinants_know_which_factors_are_kept():
     check(f, numbers(3, 4, 4), numbers(4, 4))
 
 
+def test_eigenvalues_of_general_matrices():
+    def f(x, y):
+        values, vectors = torch.linalg.eig(x)
+        again = (vectors * values[..., None, :] @ torch.linalg.inv(vectors)).real
+        z = x.detach().requires_grad_()
+        slope = torch.autograd.grad(torch.linalg.eigvals(z).abs().sum(), z)
+        whole, of_whole = torch.linalg.eig(torch.complex(x, y))
+        return (
+            torch.linalg.eigvals(x).abs().sort()[0],
+            again,
+            *slope,
+            (of_whole * whole[..., None, :]).abs().sum((-2, -1)),
+        )
+
+    check(f, numbers(3, 4, 4), numbers(3, 4, 4))
+
+
 def test_reductions_into_a_number_and_its_places():
     def f(x, y):
         reduced = [x.index_reduce(0, torch.tensor(0), y, how) for how in ("prod", "mean", "amax", "amin")]

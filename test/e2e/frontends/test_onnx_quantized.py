@@ -52,6 +52,7 @@ OF_RUNTIME = {
     "QLinearMul": ("(a, s, z, b, t, u, o, p)", REAL_A * REAL_B),
     "QLinearSigmoid": ("(a, s, z, o, p)", 1 / (1 + np.exp(-REAL_A))),
     "QLinearLeakyRelu <alpha = 0.5>": ("(a, s, z, o, p)", np.where(REAL_A < 0, REAL_A / 2, REAL_A)),
+    "QLinearSoftmax <axis = 1>": ("(a, s, z, o, p)", np.exp(REAL_A) / np.exp(REAL_A).sum(1, keepdims=True)),
     "QLinearConcat <axis = 0>": ("(o, p, a, s, z, b, t, u)", np.concatenate([REAL_A, REAL_B])),
     "QGemm <transB = 1>": ("(a, s, z, b, t, u, , o, p)", REAL_A @ REAL_B.T),
 }

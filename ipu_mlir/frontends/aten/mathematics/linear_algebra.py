@@ -211,6 +211,16 @@ def _eigh(x: Any, uplo: Any = "L", compute_v: bool = True, *, made: Made) -> Any
     return tuple(np.linalg.eigh(x, uplo))
 
 
+@rule("linalg_eig.default")
+def _eig(x: Any) -> Any:
+    return apply_codelet("eig", "eig_complex" if x.dtype.kind == "c" else "eig", x)
+
+
+@rule("linalg_eigvals.default", "_linalg_eigvals.default")
+def _eigvals(x: Any) -> Any:
+    return apply_codelet("eigvals", "eigvals_complex" if x.dtype.kind == "c" else "eigvals", x)[0]
+
+
 @rule("_linalg_svd.default")
 def _svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None, made: Made) -> Any:
     if not compute_uv:
