@@ -125,6 +125,15 @@ def test_bert_base_is_cut_evenly_over_four_ipus() -> None:
     assert len(shares) == 8 and max(shares[:4]) <= 90
 
 
+@pytest.mark.slow
+def test_a_network_trains_only_where_it_computes_again_and_offloads() -> None:
+    """The rows are those of the page; the example compares the losses with those of a machine that has the memory."""
+    shown = [line for line in run("train_in_less_memory.py").splitlines() if line.startswith("| ")]
+    assert len(shown) == 4 and [line.endswith("| fits |") for line in shown] == [False, False, False, True]
+    page = (ROOT / "docs" / "memory.md").read_text().splitlines()
+    assert [line for line in shown if line not in page] == []
+
+
 @pytest.mark.parametrize("name", ["custom_pass.py", "custom_planner.py"])
 def test_extension_fits_on_a_screen(name: str) -> None:
     assert code_lines(name) <= 30
