@@ -6,6 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet
 from ipu_mlir.dialects.codelets.signature import Signature
+from ipu_mlir.dialects.codelets.sort import sort_cycles
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, ceil_log2, per_worker, product_over, smaller
 from ipu_mlir.dialects.mapping.loops import IntArray
@@ -52,7 +53,7 @@ def top_k_cycles(rows: Size, n: Size, k: Size, dtype: str, machine: Machine) -> 
 
     An element is loaded, and compared with the least one that was kept; ``k`` for each time that ``n`` can be halved
     down to it take a place in a heap, of ten cycles a level. The workers share the rows; or each takes its share of
-    every row, and one puts together what they keep: whichever is faster.
+    every row, and one puts together what they keep; or a row is sorted, as in ``sort_cycles``: whichever is faster.
     """
     each, level = 3 + element_type(dtype).slowdown, 10 * (1 + ceil_log2(k))
 
@@ -61,7 +62,8 @@ def top_k_cycles(rows: Size, n: Size, k: Size, dtype: str, machine: Machine) -> 
 
     by_row = per_worker(rows, machine) * of_row(n)
     shared = rows * (of_row(per_worker(n, machine)) + of_row(machine.workers * k))
-    return 11 + machine.workers * (26 + smaller(by_row, 26 + shared))
+    kept = 11 + machine.workers * (26 + smaller(by_row, 26 + shared))
+    return smaller(kept, sort_cycles(rows, n, machine))
 
 
 def _cycles(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:

@@ -1,30 +1,34 @@
 """``ipu-split-top-k``: the largest elements of long rows, by parts."""
 
+from functools import cache
 from math import prod
 
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.codelets.top_k import TOP_K, top_k_cycles
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
+from ipu_mlir.dialects.costs.moves import multi_slice_cycles
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity_map, loop_index, reshaped
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 arith, tensor = upstream("arith"), upstream("tensor")
 
+_STEPS = 6  # supersteps for each time that a row is cut
+
 
 class SplitTopK(Pass):
-    """Find the largest elements of long rows in parts of them, and then among what was found in each.
+    """Find the largest elements of long rows in parts of them, and then among what was found in each, in parts again.
 
-    A vertex looks at a whole row; parts lie on as many tiles. Of those that are equal the first one counts as larger in
-    a part as in the row, for parts are in order. Where a row is no multiple of its parts, there are elements behind it
-    that come last.
+    A vertex looks at a whole row; parts lie on as many tiles, of one IPU. Of those that are equal the first one counts
+    as larger in a part as in the row, for parts are in order. Where a row is no multiple of its parts, there are
+    elements behind it that come last.
 
     Needs:  calls of the codelet ``top_k`` (``ipu-expand-top-k``), and the target.
-    Leaves: none whose estimate is less in two steps.
+    Leaves: none whose estimate is less in several steps.
     """
 
     name = "ipu-split-top-k"
@@ -35,14 +39,11 @@ class SplitTopK(Pass):
             for op in list_ops(module, "linalg.generic"):
                 if "library_call" not in op.attributes or _called(op) != TOP_K.name:
                     continue
-                keys, (*stack, count) = op.operands[0], op.results[0].type.shape
-                dtype = str(keys.type.element_type)
-                tiles, machine = target.num_compute_tiles, machine_of(target)
-                parts = parts_of_rows(prod(stack), keys.type.shape[-1], count, dtype, tiles, machine)
-                if parts > 1:
-                    with ir.InsertionPoint(op), op.location:
-                        op.results[0].replace_all_uses_with(_in_parts(keys, parts, [*stack, count]))
-                    op.erase()
+                count, tiles = op.results[0].type.shape[-1], target.num_compute_tiles // target.ipus
+                with ir.InsertionPoint(op), op.location:
+                    found = _in_parts(op.operands[0], count, tiles, machine_of(target))
+                if found is not None:
+                    replace_op(op, [found])
 
 
 def _called(op: ir.Operation) -> str:
@@ -54,30 +55,37 @@ def parts_of_rows(rows: int, n: int, k: int, dtype: str, num_tiles: int, machine
 
     >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> parts_of_rows(1, 100_000, 8, "i32", 1472, IPU2), parts_of_rows(1472, 100, 8, "i32", 1472, IPU2)
-    (64, 1)
+    (1024, 1)
     """
     key_bytes = element_type(dtype).bytes
 
-    def cycles(parts: int) -> int:
-        width = -(-n // parts)
-        found = int(top_k_cycles(-(-rows * parts // num_tiles), width, k, dtype, machine))
-        if -(-rows * parts // num_tiles) * width * key_bytes > machine.bytes_per_tile // 2:
+    @cache
+    def cycles(n: int, parts: int) -> int:
+        """With the steps that find the largest among those that are found in parts."""
+        width, share = -(-n // parts), -(-rows * parts // num_tiles)
+        found = int(top_k_cycles(share, width, k, dtype, machine))
+        if share * width * key_bytes > machine.bytes_per_tile // 2:
             found += 1 << 40  # there is no room for them
         if parts == 1:
             return found
-        share = -(-rows // num_tiles)
-        come = share * parts * k * (key_bytes + 4)
-        exchanged = 2 * (machine.sync_cycles + int(cycles_for_bytes(come, come, machine)))
-        return found + exchanged + int(top_k_cycles(share, parts * k, k, dtype, machine))
+        moved = share * k * (key_bytes + 4)
+        gathered = int(multi_slice_cycles(share * k, 1, dtype, machine)) + int(cycles_for_bytes(moved, moved, machine))
+        return found + gathered + _STEPS * machine.sync_cycles + cycles(parts * k, best(parts * k))
 
-    choices = [1 << power for power in range(num_tiles.bit_length()) if (k << power) <= n]
-    return min(choices, key=cycles)
+    def best(n: int) -> int:
+        choices = [1 << power for power in range(num_tiles.bit_length()) if (k << power) < n]
+        return min(choices, key=lambda parts: cycles(n, parts), default=1)
+
+    return best(n)
 
 
-def _in_parts(keys: ir.Value, parts: int, shape: list[int]) -> ir.Value:
-    """The places of the largest elements; ``shape`` is that of the result."""
-    *stack, count = shape
-    width = -(-keys.type.shape[-1] // parts)
+def _in_parts(keys: ir.Value, count: int, num_tiles: int, machine: Machine) -> ir.Value | None:
+    """The places of the ``count`` largest elements, at the current insertion point; None where one step takes less."""
+    *stack, n = keys.type.shape
+    parts = parts_of_rows(prod(stack), n, count, str(keys.type.element_type), num_tiles, machine)
+    if parts == 1:
+        return None
+    width, shape = -(-n // parts), [*stack, count]
     number, index = ir.IntegerType.get_signless(32), ir.IndexType.get()
     padded = _padded(keys, parts * width)
     in_parts = _last_as(padded, [*stack, parts, width])
@@ -94,7 +102,9 @@ def _in_parts(keys: ir.Value, parts: int, shape: list[int]) -> ir.Value:
     maps = [identity_map(rank + 2)] * 3
     found = generic([inside], empties, maps, [True] * (rank + 2), key_and_place)
     best, places = (_last_as(result, [*stack, parts * count]) for result in found.results)
-    (among,) = call_codelet(TOP_K.name, [best], [shape], [number])
+    among = _in_parts(best, count, num_tiles, machine)
+    if among is None:
+        (among,) = call_codelet(TOP_K.name, [best], [shape], [number])
 
     def place_of(arguments: list[ir.Value]) -> list[ir.Value]:
         at = [*map(loop_index, range(rank)), arith.IndexCastOp(index, arguments[0]).result]

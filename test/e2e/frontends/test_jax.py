@@ -142,6 +142,15 @@ def test_the_largest_elements_and_their_places(dtype):
     check(lambda x: jax.lax.top_k(x, 4), x)
 
 
+def test_the_largest_of_the_largest_of_parts():
+    """Of rows that are cut several times, many of whose elements are equal."""
+    x = np.random.default_rng(0).integers(0, 900, (2, 4000), np.int32)
+    exe = ipu.compile(lambda x: jax.lax.top_k(x, 30), args=(x,), target=ipu.Target(tiles_per_ipu=256))
+    assert exe.mlir("l2").count('library_call = "top_k"') > 2
+    for found in (exe(x), exe.run_per_tile([x])):
+        np.testing.assert_array_equal(found[1], np.argsort(-x, -1, "stable")[:, :30])
+
+
 @pytest.mark.parametrize("stride", [(2, 2), (1, 3)])
 def test_transposed_convolutions_and_gradients_of_strided_ones(stride):
     def f(x, w):
