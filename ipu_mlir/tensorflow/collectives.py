@@ -9,6 +9,11 @@ from ipu_mlir.tensorflow.anywhere import anywhere
 from ipu_mlir.tensorflow.custom_calls import call
 
 
+def called(found: Any, name: str | None) -> Any:
+    """A tensor, or a list of some, under the name that a user gives."""
+    return found if name is None else tf.nest.map_structure(lambda each: tf.identity(each, name), found)
+
+
 def replica_index() -> Any:
     """The number of the replica that runs the program."""
     return anywhere(lambda: call("replica_index", [], [tf.TensorSpec((), tf.int32)]), [], "replica_index")[0][0]

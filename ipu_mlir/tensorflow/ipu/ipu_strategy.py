@@ -181,7 +181,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         return self.run(*args, **kwargs)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """``dataset``: all of it goes to the one device."""
+        """``dataset``: all of it goes to the one device, whatever ``options`` say."""
         return dataset
 
     def trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -49,10 +49,13 @@ def ipu_shard(index: int) -> Iterator[None]:
 def frontend_attribute(attribute_name: str, attribute_value: str, restore_to: str | None = None) -> Iterator[None]:
     """Give operations that are made inside an attribute of text.
 
+    Args:
+        restore_to: without effect: operations that are made afterwards have the attributes from before.
+
     Raises:
         TypeError: it is no text.
     """
-    for each in (attribute_name, attribute_value):
+    for each in (attribute_name, attribute_value, restore_to or ""):
         if not isinstance(each, str):
             raise TypeError(f"attributes are text, got {each!r}")
     with named(f"ipu.{attribute_name}.{attribute_value}"):

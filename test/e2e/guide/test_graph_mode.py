@@ -136,6 +136,21 @@ def test_a_single_argument_may_stand_alone():
         assert run.run(doubled) == 4
 
 
+def test_collectives_have_the_names_that_they_are_given():
+    found = []
+
+    def net(x):
+        found.append(ipu.cross_replica_ops.cross_replica_mean(x, name="mean"))
+        found.append(ipu.replication_ops.replication_index(name="index"))
+        found.extend(ipu.all_to_all_op.all_gather([x], 1, name="gathered"))
+        found.extend(ipu.reduce_scatter_op.reduce_scatter([x], 1, name="scattered"))
+        found.append(ipu.all_to_all_op.all_to_all(x, 0, 0, 1, name="exchanged"))
+        return x
+
+    compile_(net, [tf.ones([4])])
+    assert [each.op.name for each in found] == ["mean", "index", "gathered", "scattered", "exchanged"]
+
+
 def test_errors_of_queues_keep_their_class_in_sessions():
     rows = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32))
     bad = rows.map(lambda x: tf.debugging.check_numerics(1.0 / (x - 1.0), "no number"))

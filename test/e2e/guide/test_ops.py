@@ -120,6 +120,8 @@ def test_what_there_is_not_yet_says_so():
     assert float(ipu.internal_ops.fifo(tf.ones(()), 0)) == 1
     with pytest.raises(ValueError, match="counts mini-batches: call it in a stage of a pipeline"):
         ipu.internal_ops.get_current_iteration_counter()
+    with pytest.raises(TypeError, match="get_current_iteration_counter has no argument 'nome'"):
+        ipu.internal_ops.get_current_iteration_counter(nome="count")
     with pytest.raises(ValueError, match="reduce_scatter has no 'SUM'"):
         ipu.reduce_scatter_op.reduce_scatter(tf.ones(2), 1, "SUM")
     with pytest.raises(AttributeError, match="has no attribute 'pipelines'; it has all_to_all_op"):

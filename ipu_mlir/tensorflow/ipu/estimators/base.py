@@ -268,7 +268,7 @@ class Estimator(ABC):
         checkpoint_path: str | None = None,
         strip_default_attrs: bool = False,
     ) -> bytes:
-        """The former name of ``export_saved_model``; attributes are stored as they are."""
+        """The former name of ``export_saved_model``; ``strip_default_attrs`` is without effect."""
         return self.export_saved_model(
             export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
         )

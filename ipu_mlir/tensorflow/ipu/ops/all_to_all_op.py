@@ -13,7 +13,7 @@ def all_to_all(
     Args:
         replication_factor: how many replicas there are.
     """
-    return collectives.all_to_all(x, split_dimension, concat_dimension, replication_factor)
+    return collectives.called(collectives.all_to_all(x, split_dimension, concat_dimension, replication_factor), name)
 
 
 def all_gather(x: Any, replication_factor: int, name: str | None = None) -> Any:
@@ -23,5 +23,5 @@ def all_gather(x: Any, replication_factor: int, name: str | None = None) -> Any:
         replication_factor: how many replicas are a group.
     """
     if isinstance(x, list | tuple):
-        return [collectives.all_gather(each, replication_factor) for each in x]
-    return collectives.all_gather(x, replication_factor)
+        return [all_gather(each, replication_factor, name) for each in x]
+    return collectives.called(collectives.all_gather(x, replication_factor), name)

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.collectives import all_reduce, assume_equal
+from ipu_mlir.tensorflow.collectives import all_reduce, assume_equal, called
 
 
 def cross_replica_sum(x: Any, replica_group_size: int | None = None, name: str | None = None) -> Any:
@@ -13,12 +13,12 @@ def cross_replica_sum(x: Any, replica_group_size: int | None = None, name: str |
     Args:
         replica_group_size: how many consecutive replicas are a group; all where it is not given.
     """
-    return all_reduce(x, "add", replica_group_size)
+    return called(all_reduce(x, "add", replica_group_size), name)
 
 
 def cross_replica_mean(x: Any, replica_group_size: int | None = None, name: str | None = None) -> Any:
     """The mean over the replicas of a group, which does not overflow on the way; its gradient is the mean of theirs."""
-    return all_reduce(x, "mean", replica_group_size)
+    return called(all_reduce(x, "mean", replica_group_size), name)
 
 
 def assume_equal_across_replicas(tensors: Any, inplace: bool = False) -> Any:

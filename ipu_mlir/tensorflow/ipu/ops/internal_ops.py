@@ -53,9 +53,15 @@ def fifo(x: Any, depth: int, offload: bool = False, name: str | None = None) -> 
 def get_current_iteration_counter(name: str | None = None, **kwargs: Any) -> Any:
     """The number of the mini-batch, from 0, among those of an update: an int32, the same in all stages of a pipeline.
 
+    Args:
+        kwargs: ``lower_into_pipeline_stage`` alone, without effect.
+
     Raises:
+        TypeError: there are others.
         ValueError: outside of the stages of a pipeline.
     """
+    if unknown := kwargs.keys() - {"lower_into_pipeline_stage"}:
+        raise TypeError(f"get_current_iteration_counter has no argument {min(unknown)!r}")
     if not is_in_stage():
         raise ValueError("get_current_iteration_counter counts mini-batches: call it in a stage of a pipeline")
     return tf.identity(call("micro_batch", results=[tf.TensorSpec((), tf.int32)])[0], name)

@@ -70,7 +70,7 @@ def instance_norm(
     trainable: bool = True,
     scope: Any = None,
 ) -> Any:
-    """As ``group_norm``, with a group for each channel.
+    """As ``group_norm``, with a group for each channel; ``training`` is without effect here too.
 
     Raises:
         ValueError: rank or channels are not known, or there is no such axis.
@@ -94,7 +94,7 @@ def layer_norm(
     trainable: bool = True,
     scope: Any = None,
 ) -> Any:
-    """As ``group_norm``, with one group of all channels.
+    """As ``group_norm``, with one group of all channels; ``training`` is without effect here too.
 
     Raises:
         ValueError: rank or channels are not known, or there is no such axis.

@@ -27,5 +27,5 @@ def reduce_scatter(x: Any, replication_factor: int, op: str = "COLLECTIVE_OP_ADD
             f"reduce_scatter has no {op!r}; there are {', '.join(f'COLLECTIVE_OP_{each}' for each in _OPS)}"
         )
     if isinstance(x, list | tuple):
-        return [collectives.reduce_scatter(each, kind, replication_factor) for each in x]
-    return collectives.reduce_scatter(x, kind, replication_factor)
+        return [reduce_scatter(each, replication_factor, op, name) for each in x]
+    return collectives.called(collectives.reduce_scatter(x, kind, replication_factor), name)

@@ -7,4 +7,4 @@ from ipu_mlir.tensorflow import collectives
 
 def replication_index(name: str | None = None) -> Any:
     """The number of the replica that runs the program, from 0."""
-    return collectives.replica_index()
+    return collectives.called(collectives.replica_index(), name)
