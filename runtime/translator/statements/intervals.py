@@ -79,7 +79,9 @@ class Ranges:
             case Const():
                 return int(node.value), int(node.value)
             case Read():
-                return self._read(node.access)
+                found = self._read(node.access)
+                is_same = node.dtype == node.access.buffer.dtype or (found is not None and found[0] >= 0)
+                return found if found is not None and is_same and _fits(found, node.dtype) else None
             case Apply():
                 found = self._applied(node)
                 return found if found is not None and _fits(found, node.dtype) else None

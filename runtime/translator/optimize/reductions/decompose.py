@@ -1,5 +1,6 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -8,9 +9,9 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
 from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
-from ipu_mlir.runtime.translator.statements.access import Access, temporary
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, temporary
 from ipu_mlir.runtime.translator.statements.combiner import COMBINERS, combiner_of, is_neutral
-from ipu_mlir.runtime.translator.statements.control import all_statements, in_blocks
+from ipu_mlir.runtime.translator.statements.control import Control, all_statements, in_blocks
 from ipu_mlir.runtime.translator.statements.expression import (
     Accumulator,
     Apply,
@@ -21,9 +22,10 @@ from ipu_mlir.runtime.translator.statements.expression import (
     reads,
     rewrite,
 )
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
-from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_other_buffers
+from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_other_buffers, with_reads
 
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
@@ -35,9 +37,37 @@ def decomposed(program: Program, options: TranslatorOptions) -> Program:
             statements += _parts(statement, options) if isinstance(statement, Fold) else [in_blocks(statement, block)]
         return statements
 
+    program = _with_bounds(program)
     parts = program.with_statements(block(program.statements))
     scanned = {out.buffer for s in all_statements(parts.statements) if isinstance(s, Scan) for out in s.outputs}
     return with_other_buffers(parts, {b: replace(b, mutable=True) for b in scanned if not b.mutable})
+
+
+def _with_bounds(program: Program) -> Program:
+    """``program`` whose integers know what they lie between, where one statement computes them: 8 bits, mostly.
+
+    A product of what was widened by itself is then one of floats, as if it were widened on the way.
+    """
+    statements = [each for each in all_statements(program.statements) if not isinstance(each, Control)]
+    writers = Counter(out.buffer for each in statements for out in each.dests())
+    bounded: dict[Buffer, Buffer] = {}
+
+    def change(access: Access) -> Access:
+        return replace(access, buffer=bounded.get(access.buffer, access.buffer))
+
+    for each in statements:
+        for out, value in zip(each.outputs, each.values, strict=True) if isinstance(each, Elementwise) else ():
+            buffer = out.buffer
+            if (
+                value.dtype == buffer.dtype
+                and buffer.dtype.kind in "iu"
+                and buffer.role is Role.TEMPORARY
+                and not buffer.mutable
+            ):
+                interval = Ranges(each.extents).of(with_reads((value,), change)[0])
+                if interval is not None and writers[buffer] == 1 and buffer.bounds is None:
+                    bounded[buffer] = replace(buffer, bounds=interval)
+    return with_other_buffers(program, bounded)
 
 
 def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
