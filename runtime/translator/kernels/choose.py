@@ -90,7 +90,7 @@ class Kernels:
         rounds = rounds_in([statement])
         if self.options.kernels == "auto" and rounds is not None and rounds < _FEWEST_ROUNDS:
             return None
-        function = Function(self.places, self._own_numbers(inside))
+        function = Function(self.places, self._own_numbers(inside), parts_of=self._parts)
         work = rounds_in([statement], vectors=True)
         if work is None or work > WORK_WITHOUT_ASKING:
             straight = rounds_in([each for each in inside if not isinstance(each, Control)], vectors=True)
@@ -185,7 +185,7 @@ class Kernels:
         if any(isinstance(each, Dot) and not (_is_small(each) or beats_blas(each)) for each in statements):
             raise NoKernel("BLAS does large products")
         function = Function(self.places)
-        for part in self._parts(statements, lambda statement: ordered(statement)):
+        for part in self._parts(statements):
             if isinstance(part, Part):
                 write_part(function, part)
             else:
@@ -244,7 +244,7 @@ class Kernels:
     def _parts(
         self,
         statements: Sequence[Statement],
-        nest_of: Callable[[Elementwise], Nest],
+        nest_of: Callable[[Elementwise], Nest] = ordered,
         loops: Mapping[int, int] | None = None,
     ) -> list[Nest | Reduced | Statement]:
         """Element-wise statements as nests, neighbours as one where they can be, and reductions of what they compute.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import prod
 
 from ipu_mlir.dialects.codelets.top_k import TOP_K
@@ -9,15 +10,15 @@ from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.extremes import top_k_us, write_top_k
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS, factor_points, factor_us, write_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
-from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
+from ipu_mlir.runtime.translator.kernels.nests import Nest, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random_us, write_random
-from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import RUNNING, running_us, write_running, write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, points_of, scatter_us, write_scatter
 from ipu_mlir.runtime.translator.statements.access import Access
-from ipu_mlir.runtime.translator.statements.control import Bound, Branch, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.control import Bound, Branch, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.statements.expression import Expression, Read, postorder
 from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
 from ipu_mlir.runtime.translator.statements.statements import (
@@ -62,28 +63,35 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
     Raises:
         NoKernel: one of them has no form in kernels.
     """
-    for statement in statements:
-        match statement:
-            case ForLoop():
-                _write_for(function, statement)
-            case WhileLoop():
-                _write_while(function, statement)
-            case Branch():
-                _write_branch(function, statement)
-            case Elementwise():
-                write_nest(function, ordered(statement))
-            case Reduce():
-                write_reduction(function, statement)
-            case Dot():
-                write_product(function, statement)
-            case SliceUpdate():
-                _write_slice_update(function, statement)
-            case Scan():
-                write_scan(function, statement)
-            case LibraryCall() if statement.codelet in CODELETS:
-                CODELETS[statement.codelet].write(function, statement)
-            case _:
-                raise NoKernel(f"{type(statement).__name__} has no form in kernels")
+    for is_control, members in groupby(statements, lambda each: isinstance(each, Control)):
+        for statement in members if is_control else function.parts_of(list(members)):
+            _write(function, statement)
+
+
+def _write(function: Function, statement: Statement | Nest | Reduced) -> None:
+    match statement:
+        case ForLoop():
+            _write_for(function, statement)
+        case WhileLoop():
+            _write_while(function, statement)
+        case Branch():
+            _write_branch(function, statement)
+        case Nest():
+            write_nest(function, statement)
+        case Elementwise():
+            write_nest(function, ordered(statement))
+        case Reduce() | Reduced():
+            write_reduction(function, statement)
+        case Dot():
+            write_product(function, statement)
+        case SliceUpdate():
+            _write_slice_update(function, statement)
+        case Scan():
+            write_scan(function, statement)
+        case LibraryCall() if statement.codelet in CODELETS:
+            CODELETS[statement.codelet].write(function, statement)
+        case _:
+            raise NoKernel(f"{type(statement).__name__} has no form in kernels")
 
 
 def _number(function: Function, access: Access, unsigned: bool = False) -> Value:

@@ -1,8 +1,9 @@
 """A kernel while it is written: its parameters, its memory, and its loops."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Function:
         streamed: the places that are so large that what is written there goes past the caches.
         bases: in a part of a kernel, the elements at which the memory begins that it is given, by place.
         parts: the texts of the parts that are called, by name.
+        parts_of: how statements without control flow are written: several as one where they can be.
     """
 
     places: Mapping[Buffer, Buffer]
@@ -52,6 +54,7 @@ class Function:
     streamed: Set[Buffer] = frozenset()
     bases: Mapping[Buffer, int] | None = None
     parts: dict[str, str] = field(default_factory=dict)
+    parts_of: Callable[[list[Any]], Sequence[Any]] = list
     _pointers: dict[Buffer, str] = field(default_factory=dict)
     _polling: tuple[str, str] | None = None
 

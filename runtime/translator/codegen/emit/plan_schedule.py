@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
 from ipu_mlir.runtime.translator.statements.access import Buffer
 from ipu_mlir.runtime.translator.statements.coalescing import coalesced, stays
 from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
-from ipu_mlir.runtime.translator.statements.control import Control, all_statements, in_blocks, read_by
+from ipu_mlir.runtime.translator.statements.control import Control, ForLoop, all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.statements.cost import gemm_us
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Program, Reduce, Statement
@@ -172,10 +172,14 @@ def _moving(statements: Sequence[Statement], places: dict[Buffer, Buffer]) -> li
 
 
 def _users(program: Program, places: dict[Buffer, Buffer]) -> dict[Buffer, set[int]]:
-    """The statements that use each place, by identity; 0 stands for what follows the last one."""
+    """The statements that use each place themselves, by identity; 0 stands for what follows the last one."""
     users: dict[Buffer, set[int]] = defaultdict(set)
     for statement in all_statements(program.statements):
-        for access in (*read_by(statement), *statement.dests()):
+        if isinstance(statement, Control):
+            written = [statement.variable] if isinstance(statement, ForLoop) and statement.variable else []
+        else:
+            written = statement.dests()
+        for access in (*read_by(statement), *written):
             users[places.get(access.buffer, access.buffer)].add(id(statement))
     for buffer in program.read_afterwards():
         users[places.get(buffer, buffer)].add(0)

@@ -172,7 +172,7 @@ def dot_of(name: str) -> Dot:
 )
 def test_what_is_copied_for_blas(name: str, copied: int) -> None:
     assert copied_elements(dot_of(name)) == copied
-    assert beats_blas(dot_of(name)) == (copied > 0)
+    assert beats_blas(dot_of(name)) == (copied > 0 or name == "a stack of matrices")  # small ones, each by itself
 
 
 @pytest.mark.parametrize("total", range(1, 40))

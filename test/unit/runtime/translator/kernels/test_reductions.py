@@ -122,3 +122,50 @@ def test_many_short_rows_are_a_kernel_without_being_asked_for() -> None:
     text = of_array(20000, 7, "maximum")
     assert ".run(" in translated(text, "auto").source
     assert "reduce(" in translated(text, "never").source
+
+
+def test_terms_are_no_array_in_loops_either() -> None:
+    text = """program @main(%x) -> (%y[d0] : 40) {
+  argument %x : float32[40]
+  temporary %y : float32[40] mutable
+  temporary %t : float32[40x40]
+  temporary %m : float32[40]
+  temporary %i : int64[scalar] mutable
+  elementwise 40 {
+    store %x[d0], %y[d0]
+  }
+  for %i[0] = 0 to 10 step 1 #0 {
+    elementwise 40x40 {
+      store add(%y[d0], multiply(%x[d1], float32(0.5))), %t[40*d0 + d1]
+    }
+    reduce minimum 40x40 over d1 %t[40*d0 + d1], %m[d0]
+    elementwise 40 {
+      store %m[d0], %y[d0]
+    }
+  }
+}"""
+    found = translated(text)
+    assert "loop1.run(" in found.source and found.temporary_bytes < 40 * 40 * 4
+    x = numbers(40)
+    want = x
+    for _ in range(10):
+        want = (want[:, None] + x[None] * np.float32(0.5)).min(1)
+    np.testing.assert_array_equal(Engine.of(found, 1).run([x])[0], want)
+
+
+def test_stacks_of_small_products_are_kernels_and_others_calls() -> None:
+    def stacked(count: int, size: int) -> str:
+        square = size * size
+        return f"""program @main(%a, %b) -> (%c[{square}*d0 + {size}*d1 + d2] : {count}x{size}x{size}) {{
+  argument %a : float32[{count}x{size}x{size}]
+  argument %b : float32[{count}x{size}x{size}]
+  temporary %c : float32[{count}x{size}x{size}]
+  dot {count}x{size}x{size}x{size} %a[{square}*d0 + {size}*d1 + d3], %b[{square}*d0 + d2 + {size}*d3], \
+%c[{square}*d0 + {size}*d1 + d2]
+}}"""
+
+    found = translated(stacked(1000, 8), "auto")
+    assert "run0.run(" in found.source
+    assert "matmul(" in translated(stacked(100, 64), "auto").source
+    a, b = numbers(1000, 8, 8), numbers(1000, 8, 8)
+    np.testing.assert_allclose(Engine.of(found, 1).run([a, b])[0], a @ b, rtol=1e-4, atol=1e-5)

@@ -71,3 +71,31 @@ def test_products_of_integers_are_products_of_floats(kind, calls, engine):
 
 def test_few_products_stay_integers(engine):
     assert "'f4'" not in engine(product(4, 4, 4, "i8")).source
+
+
+def widened_before(m: int, k: int, n: int, extend: str = "extsi") -> str:
+    """The product of matrices that are widened in ops of their own."""
+
+    def wide(name: str, rows: int, columns: int) -> str:
+        kinds = f"memref<{rows}x{columns}xi8>", f"memref<{rows}x{columns}xi32>"
+        return f"""%w{name} = memref.alloc() : {kinds[1]}
+      linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+          iterator_types = ["parallel", "parallel"]}} ins(%{name} : {kinds[0]}) outs(%w{name} : {kinds[1]}) {{
+      ^bb0(%x: i8, %z: i32):
+        %y = arith.{extend} %x : i8 to i32
+        linalg.yield %y : i32
+      }}"""
+
+    text = product(m, k, n, "i32").replace("ins(%a, %b", "ins(%wa, %wb")
+    begin, _, rest = text.partition("{")
+    begin = begin.replace(f"{m}x{k}xi32", f"{m}x{k}xi8").replace(f"{k}x{n}xi32", f"{k}x{n}xi8")
+    return f"{begin}{{\n      {wide('a', m, k)}\n      {wide('b', k, n)}{rest}"
+
+
+@pytest.mark.parametrize("extend", ["extsi", "extui"])
+def test_factors_that_were_widened_before_are_known_to_be_small(extend, run, engine):
+    text = widened_before(24, 64, 24, extend)
+    a, b = extremes(np.dtype(np.int8), 24, 64), extremes(np.dtype(np.int8), 64, 24)
+    wide = [x.astype(np.int32) if extend == "extsi" else x.view(np.uint8).astype(np.int32) for x in (a, b)]
+    np.testing.assert_array_equal(run(text, a, b)[0], wide[0] @ wide[1] + 7)
+    assert engine(text).source.count("dot(") == 1
