@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ipu_mlir.specs.specs import TensorSpec
     from ipu_mlir.stages.cut import Cut, cut
     from ipu_mlir.stages.pipeline import keep, micro_batch, pipeline
+    from ipu_mlir.tracing.batching.jacobians import hessian, jacfwd, jacrev
     from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.custom_gradients import custom_vjp
@@ -106,7 +107,10 @@ __all__ = [
     "fori_loop",
     "function",
     "grad",
+    "hessian",
     "imported",
+    "jacfwd",
+    "jacrev",
     "jit",
     "jvp",
     "keep",
@@ -192,7 +196,10 @@ _HOME = {
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "grad": "ipu_mlir.tracing.control.gradients",
+    "hessian": "ipu_mlir.tracing.batching.jacobians",
     "imported": "ipu_mlir.frontends.calls",
+    "jacfwd": "ipu_mlir.tracing.batching.jacobians",
+    "jacrev": "ipu_mlir.tracing.batching.jacobians",
     "jit": "ipu_mlir.compilation.function",
     "jvp": "ipu_mlir.tracing.control.gradients",
     "load_plugin": "ipu_mlir.passes.plugins",

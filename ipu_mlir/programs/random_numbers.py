@@ -21,6 +21,7 @@ from ipu_mlir.tracing.control.custom_gradients import custom_vjp
 from ipu_mlir.tracing.control.outlined import outlined
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.operands import tensor
 
 Shape = Sequence[int] | int
 
@@ -94,6 +95,21 @@ def integers(key: Any, low: int, high: int, shape: Shape = ()) -> Any:
         raise TraceValueError(f"random.integers from {low} to {high}: high is above low, by at most {1 << 24}")
     found = _drawn("random_uniform", _key("integers", key), shape, np.float32)
     return np.floor(found * np.float32(high - low)).astype(np.int32) + np.int32(low)
+
+
+def permutation(key: Any, x: Any) -> Any:
+    """The rows of a tensor in an order drawn at random; of a number ``n``, the numbers below it, as int32."""
+    if isinstance(x, int | np.integer):
+        return np.argsort(bits(key, (int(x),)), kind="stable").astype(np.int32)
+    order = np.argsort(bits(key, (x.shape[0],)), kind="stable")
+    return (tensor(order.program, x) if isinstance(order, Symbol) else x)[order]
+
+
+def categorical(key: Any, logits: Any, axis: int = -1) -> Any:
+    """Along ``axis`` the place of one element, drawn with the softmax of ``logits`` as probabilities; int32."""
+    drawn = _drawn("random_uniform", _key("categorical", key), logits.shape, np.float32)
+    noise = -np.log(-np.log(np.maximum(drawn, np.finfo(np.float32).tiny)))
+    return np.argmax(logits + noise.astype(logits.dtype), axis=axis).astype(np.int32)
 
 
 def dropout(key: Any, x: Any, rate: float, noise_shape: Sequence[int | None] | None = None) -> Any:

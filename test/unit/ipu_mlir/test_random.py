@@ -18,6 +18,9 @@ def drawn(key):
         random.truncated_normal(key, (9,), np.float16),
         random.bernoulli(key, 0.3, (11,)),
         random.integers(key, -3, 4, (20,)),
+        random.permutation(key, 9),
+        random.permutation(key, np.arange(14, dtype=np.float32).reshape(7, 2)),
+        random.categorical(key, np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)),
         random.split(key, 3),
         random.normal(key),
     )
@@ -39,6 +42,15 @@ def test_folded_and_split_keys_are_all_different():
     streams = [random.uniform(each, 20_000) - 0.5 for each in keys[:8]]
     products = np.abs(np.array(streams) @ np.array(streams).T / 20_000)[~np.eye(8, dtype=bool)]
     assert products.max() < 5 / 12 / np.sqrt(20_000)
+
+
+def test_orders_have_each_row_once_and_places_their_probabilities():
+    assert sorted(random.permutation(KEY, 50)) == list(range(50))
+    assert not np.array_equal(random.permutation(KEY, 50), random.permutation(random.key(1), 50))
+    shares = np.array([0.1, 0.2, 0.7], np.float32)
+    found = random.categorical(KEY, np.broadcast_to(np.log(shares), (20_000, 3)))
+    np.testing.assert_allclose(np.bincount(found) / 20_000, shares, atol=0.015)
+    assert (random.categorical(KEY, np.array([[-np.inf, 0], [0, -np.inf]], np.float32)) == [1, 0]).all()
 
 
 def test_integers_are_equally_likely():
@@ -137,7 +149,7 @@ def test_replicas_draw_alike_or_each_its_own():
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(TypeError, match=r"random.key\(1.5\): a seed is an integer"):
-        random.key(1.5)
+        random.key(1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"random.normal takes a key of four int32, .* got int64 of shape \(2,\)"):
         random.normal(np.zeros(2, np.int64))
     with pytest.raises(TypeError, match=r"random.uniform draws floats, got dtype int32"):
