@@ -5,6 +5,8 @@ from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from ipu_mlir.dialects.analysis.effects import effects_of
+from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import operands_from_outside
@@ -165,10 +167,14 @@ Rule = Callable[[Batcher, ir.Operation], None]
 
 
 def acts(op: ir.Operation) -> bool:
-    """True if ``op``, or an op inside it, does more than to give results, as a check or a print does."""
+    """True if ``op``, or an op inside it or in what it calls, does more than to give results, as a check does."""
     effects = effects_of(op)
     if effects is not None and (effects.host or effects.ordered):
         return True
+    if op.name == "func.call":
+        name = callee_of(op)
+        functions = (each.operation for each in module_around(op).regions[0].blocks[0].operations)
+        return any(acts(each) for each in functions if each.name == "func.func" and symbol_of(each) == name)
     return any(acts(view.operation) for region in op.regions for block in region.blocks for view in block.operations)
 
 

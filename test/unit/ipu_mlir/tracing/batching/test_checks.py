@@ -23,6 +23,14 @@ def in_a_branch(x, n):
     return ipu.cond(x.sum() > 0, check_first, lambda a: a, x)
 
 
+def called_in_a_branch(x, n):
+    return ipu.cond(x.sum() > 0, ipu.outlined(check_first), lambda a: a, x)
+
+
+def called_in_a_branch_for_all(x, n):
+    return ipu.cond(n > 0, lambda a: a + ipu.outlined(check_first)(np.array([-1, 1], np.float32)), lambda a: a, x)
+
+
 def in_a_nested_branch(x, n):
     return ipu.cond(x.sum() > 0, lambda a: ipu.cond(n > 0, check_first, lambda a: a, a), lambda a: a, x)
 
@@ -58,6 +66,8 @@ def in_a_while_loop(x, n):
 HOLD = {
     "everywhere": (everywhere, X, (1, 2, 3), X + np.arange(1, 4)[:, None]),
     "in a branch": (in_a_branch, X, (0, 0, 0), [[2, 4], [-3, -4], [10, 12]]),
+    "called in a branch": (called_in_a_branch, X, (0, 0, 0), [[2, 4], [-3, -4], [10, 12]]),
+    "called in a branch that no example takes": (called_in_a_branch_for_all, X, (0, 0, 0), X),
     "in a branch that no example takes": (in_a_branch, -abs(X), (0, 0, 0), -abs(X)),
     "in a nested branch": (in_a_nested_branch, X * [-1, 1], (0, 1, -1), X * [-1, 1]),
     "in a case": (in_a_case, X, (1, 0, 1), [[2, 4], [-2, -3], [10, 12]]),
@@ -66,6 +76,8 @@ HOLD = {
     "in a while loop": (in_a_while_loop, X, (0, 0, 0), [[8, 16], [12, 16], [10, 12]]),
 }
 FAIL = {
+    "called in a branch": (called_in_a_branch, X * [-1, 1], (0, 0, 0), "the first is positive"),
+    "called in a branch for all": (called_in_a_branch_for_all, X, (0, 1, 0), "the first is positive"),
     "everywhere": (everywhere, X * 9, (1, 2, 3), "all are below 10"),
     "in a branch": (in_a_branch, X * [-1, 1], (0, 0, 0), "the first is positive"),
     "in a nested branch": (in_a_nested_branch, X * [-1, 1], (1, 0, 0), "the first is positive"),
