@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 from torch._export.utils import _compiling_state_context
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -164,11 +165,21 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
             settings.enter_context(WholeSequences())
-            graph = make_fx(_flat(nested, seen), decomposition_table=dict(known))(*tensors)
+            graph = make_fx(
+                _flat(nested, seen), decomposition_table=dict(known), tracing_mode="fake", _allow_non_fake_inputs=True
+            )(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
-        name = getattr(source, "__name__", None) or type(source).__name__
-        raise CompileError(f"PyTorch cannot trace {name}: {why(error)}") from error
+        raise CompileError(f"PyTorch cannot trace {_name_of(source)}: {why(error)}") from error
+    if any(isinstance(held, FakeTensor) for held in (*vars(graph).values(), *graph.buffers())):
+        raise CompileError(
+            f"PyTorch cannot trace {_name_of(source)}: it computes a tensor where PyTorch does not see it, such as in "
+            "another thread; compute it in the thread that calls ipu.compile"
+        )
     return graph, TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:])
+
+
+def _name_of(source: Any) -> str:
+    return getattr(source, "__name__", None) or type(source).__name__
 
 
 def _flat(function: Any, seen: list[Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 
 from ipu_mlir.dialects.support.errors import CompileError
@@ -60,7 +61,7 @@ def _opened(x: Any) -> Any:
     """A sparse matrix whose elements are known as what they are; others as they are."""
     if not isinstance(x, Tensor) or x.layout == torch.strided:
         return x
-    with disable_proxy_modes_tracing():
+    with disable_proxy_modes_tracing(), unset_fake_temporarily():
         known = x.detach().to_sparse_coo().coalesce()
         row, column = known.indices()
         return Coo((row.clone(), column.clone()), known.values().clone(), (known.shape[0], known.shape[1]))

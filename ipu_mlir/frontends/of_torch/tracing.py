@@ -14,7 +14,9 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch._dynamo import eval_frame
 from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
+from torch._higher_order_ops.utils import _in_hop_compile
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -27,6 +29,8 @@ from ipu_mlir.frontends.of_torch import packed, selected, sparse
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
+_OF_MEMORY = (".numpy() is not supported", "Cannot access data pointer", ".map_ is not supported", "UntypedStorage")
+"""What PyTorch says where a program takes the memory of a tensor: as an array, in a file, to another library."""
 _MOST_KNOWN = 4096
 _LOGS = ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
 """What they write of a failure is in the error, too."""
@@ -44,6 +48,9 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(PlainFunctions())
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
+    settings.enter_context(
+        patch.object(eval_frame, "_callback_from_stance", _for_bodies(eval_frame._callback_from_stance))
+    )
     settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
     settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
@@ -54,6 +61,11 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def _for_bodies(chosen: Any) -> Any:
+    """Let ``torch.compile`` compile the bodies of loops and branches alone; what a program has compiled is traced."""
+    return lambda callback: chosen(callback) if _in_hop_compile() else None
 
 
 def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: int | None = None) -> bool:
@@ -215,8 +227,18 @@ def _write(x: Any, index: Any, value: Any) -> None:
     part.index_put_(places, value.expand(shape).unsqueeze(0))
 
 
+def _set_data(x: Any, value: Any) -> None:
+    """``x.data = value``, which PyTorch does not put into a graph."""
+    with torch.no_grad():
+        if x.shape == value.shape and x.dtype == value.dtype:
+            x.detach().copy_(value)
+        else:
+            x.set_(value)
+
+
 _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
+    torch.Tensor.data.__set__: _set_data,
     torch.Tensor.__setitem__: _write,
     **packed.PLAIN,
     **sparse.PLAIN,
@@ -249,11 +271,19 @@ class PlainFunctions(TorchFunctionMode):
 def why(error: Exception) -> str:
     """What to say of a program that PyTorch cannot trace because of ``error``: where it asks for values, if it does."""
     asks = isinstance(error, fake_tensor.DataDependentOutputException | GuardOnDataDependentSymNode)
-    if not asks and "get value out of a tracing tensor" not in str(error):
+    asks |= "get value out of a tracing tensor" in str(error)
+    hands = any(each in str(error) for each in _OF_MEMORY)
+    if not (asks or hands):
         return str(error)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     file, line = next((each for each in reversed(lines) if not each[0].startswith(_NOT_THE_USERS)), lines[-1])
+    what = "hands tensors to what is not PyTorch" if hands else "asks for values of tensors"
+    way = (
+        "write it in ops of PyTorch"
+        if hands
+        else "choose between values by torch.where, between branches by torch.cond"
+    )
     return (
-        f"it asks for values of tensors at {file}:{line}, in {linecache.getline(file, line).strip()!r}; choose between "
-        "values by torch.where, between branches by torch.cond, or use torch.compile, which leaves such lines to Python"
+        f"it {what} at {file}:{line}, in {linecache.getline(file, line).strip()!r}; {way}, or use torch.compile, which "
+        "leaves such lines to Python"
     )
