@@ -16,12 +16,13 @@ from unittest.mock import patch
 import torch
 from torch._dynamo import eval_frame
 from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
+from torch._higher_order_ops.flex_attention import math_attention
 from torch._higher_order_ops.utils import _in_hop_compile
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
@@ -48,9 +49,12 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(PlainFunctions())
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
+    settings.enter_context(patch.object(flex_attention, "flex_attention_hop", math_attention))
+    settings.enter_context(patch.object(flex_attention, "_validate_device", _on_any_device))
     settings.enter_context(
         patch.object(eval_frame, "_callback_from_stance", _for_bodies(eval_frame._callback_from_stance))
     )
+    settings.enter_context(patch.object(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True))
     settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
     settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
@@ -61,6 +65,10 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def _on_any_device(query: Any, key: Any, value: Any) -> None:
+    """Gradients of attention in ops of PyTorch are had anywhere."""
 
 
 def _for_bodies(chosen: Any) -> Any:

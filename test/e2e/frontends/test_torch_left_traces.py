@@ -8,6 +8,8 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
+from torch.nn.attention import flex_attention  # noqa: E402
+
 TARGET = ipu.Target(tiles_per_ipu=4)
 GIVEN = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 LAYER = torch.nn.Linear(4, 4)
@@ -84,3 +86,28 @@ def _in_a_thread(x):
 def test_what_leaves_the_trace_is_refused(function, said):
     with pytest.raises(ipu.CompileError, match=said):
         found(function, GIVEN)
+
+
+def test_flexible_attention():
+    q, k, v = torch.randn(3, 1, 4, 8, 4, generator=torch.Generator().manual_seed(1)).unbind()
+    slopes = torch.arange(1.0, 5)
+    mask = flex_attention.create_block_mask(lambda b, h, i, j: i >= j, None, None, 8, 8, device="cpu")
+
+    def attention(q, k, v):
+        near = lambda score, b, h, i, j: score + slopes[h] * (j - i)  # noqa: E731
+        return flex_attention.flex_attention(q, k[:, :2], v[:, :2], near, mask, enable_gqa=True, return_lse=True)
+
+    def plain(q, k, v):
+        k, v = (each[:, :2].repeat_interleave(2, 1) for each in (k, v))
+        places = torch.arange(8)
+        scores = q @ k.mT / 2 + slopes[:, None, None] * (places - places[:, None])
+        scores = scores.masked_fill(places > places[:, None], -torch.inf)
+        return scores.softmax(-1) @ v, scores.logsumexp(-1)
+
+    def slope(q, k, v):
+        q = q.detach().requires_grad_()
+        return torch.autograd.grad((attention(q, k, v)[0] ** 2).sum(), q)[0]
+
+    torch.testing.assert_close(found(attention, q, k, v), plain(q, k, v))
+    expected = torch.func.grad(lambda q: (plain(q, k, v)[0] ** 2).sum())(q)
+    torch.testing.assert_close(found(slope, q, k, v), expected)
