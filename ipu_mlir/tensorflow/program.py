@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from math import prod
@@ -14,7 +14,6 @@ import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
-from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
@@ -92,7 +91,6 @@ class Program:
             products = _largest_product(traced.module)
             lowering = _lowering(device, traced.ipus)
             assert lowering.target is not None, "programs of a device are for its machine"
-            _say_replicas(traced, lowering.target.replicas, name)
             self.executable = executable = executable_of(traced.module, lowering, device, name)
         except CompileError as error:
             raise as_invalid_argument(error) from error.__cause__
@@ -106,6 +104,8 @@ class Program:
         if (rounding := forms.get(STATE)) is not None:
             assert not isinstance(rounding, RemoteSpec), "the state of rounding lies on the device"
             cells[STATE] = rounding_cell(rounding)
+        apart = {each for each, cell in cells.items() if cell.variable.replicas} & {*traced.changed}
+        _say_replicas(traced, lowering.target.replicas, name, apart)
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine
@@ -348,14 +348,14 @@ def _largest_product(module: ir.Module) -> int:
     return max([prod(nest.extents) for nest in sums], default=0)
 
 
-def _say_replicas(traced: Traced, replicas: int, name: str) -> None:
-    """Log that a program has several replicas, and warn where they train apart."""
+def _say_replicas(traced: Traced, replicas: int, name: str, apart: Collection[str]) -> None:
+    """Log that a program has several replicas, and warn where they train apart: give variables values of their own."""
     if replicas == 1:
         return
     _LOG.info("Automatically replicating %s by a factor of %d: it is for %d IPUs", name, replicas, traced.ipus)
-    apart = [each for each in traced.changed if traced.variables[each].dtype.is_floating]
-    is_fed = bool(list_ops(traced.module.operation, "ipu.dequeue"))
-    if apart and is_fed and not list_ops(traced.module.operation, *COLLECTIVES):
+    varying = {each: own for each, own in traced.variables.items() if each in apart and own.trainable}
+    trained = [each for each, own in varying.items() if own.dtype.is_floating]
+    if trained and list_ops(traced.module.operation, "ipu.dequeue"):
         _LOG.warning(
             "%s runs in %d replicas, as it uses %d of the %d IPUs of the device; each of them changes %s by its own "
             "elements of the infeed, and the host has the values of the first; wrap the optimizer in "
@@ -364,7 +364,7 @@ def _say_replicas(traced: Traced, replicas: int, name: str) -> None:
             replicas,
             traced.ipus,
             replicas * traced.ipus,
-            ", ".join(apart[:3]) + (" and others" if len(apart) > 3 else ""),
+            ", ".join(trained[:3]) + (" and others" if len(trained) > 3 else ""),
             traced.ipus,
         )
 

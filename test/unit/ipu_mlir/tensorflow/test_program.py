@@ -31,7 +31,7 @@ def test_threads_of_products(width, threads):
     assert result.numpy()[0, 0] == width
 
 
-@pytest.mark.parametrize("reduces", [False, True])
+@pytest.mark.parametrize("reduces", ["nothing", "another value", "the gradient"])
 def test_replicas_that_train_apart_are_told(reduces, caplog):
     config = ipu.config.IPUConfig()
     config.auto_select_ipus = 2
@@ -39,10 +39,13 @@ def test_replicas_that_train_apart_are_told(reduces, caplog):
     config.configure_ipu_system()
     infeed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensors(tf.ones(3)).repeat())
     w = tf.Variable(1.0, name="w")
-    mean = ipu.ops.cross_replica_ops.cross_replica_mean if reduces else tf.identity
+    total = tf.Variable(0.0, trainable=False)
+    mean = ipu.ops.cross_replica_ops.cross_replica_mean
 
     def body(x):
-        w.assign_sub(mean(0.1 * w * tf.reduce_sum(x)))
+        gradient = 0.1 * w * tf.reduce_sum(x)
+        total.assign(mean(gradient) if reduces == "another value" else gradient)
+        w.assign_sub(mean(gradient) if reduces == "the gradient" else gradient)
 
     try:
         with caplog.at_level("INFO", "ipu_mlir.tensorflow"):
@@ -55,7 +58,7 @@ def test_replicas_that_train_apart_are_told(reduces, caplog):
     finally:
         ipu.config.reset_ipu_configuration()
     assert "Automatically replicating train by a factor of 2" in caplog.text
-    assert ("wrap the optimizer in CrossReplicaOptimizer" in caplog.text) is not reduces
+    assert ("wrap the optimizer in CrossReplicaOptimizer" in caplog.text) == (reduces != "the gradient")
 
 
 @pytest.mark.parametrize("option", ["cross_replica_sum", "reduce_scatter", "all_gather"])
