@@ -1,6 +1,7 @@
 """``imported``: functions of JAX and modules of PyTorch that traced functions call; such as stages of pipelines."""
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any
@@ -73,6 +74,12 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
                 programs[key] = import_program(front_end, function, *taken.nested(specs))
             except IpuError as error:
                 raise TraceTypeError(str(error)) from error
+            for each in sorted(getattr(function, "own_backward", ())):
+                warnings.warn(
+                    f"{each} has a backward of its own, and gradients here are those of its forward code; write it as "
+                    "a traced function with ipu.custom_vjp, or train by ipu_mlir.torch.training_step",
+                    stacklevel=2,
+                )
             if programs[key].functions:
                 raise TraceTypeError(f"{_name(source)} calls back to Python, which only a program of its own does")
         result = _called(trace, _name(source), programs[key], taken, specs)

@@ -1,8 +1,8 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
 import functools
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -70,11 +70,12 @@ def as_function(source: Any, has_state: bool = False) -> Any:
     """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are.
 
     One with a state takes buffers by their names before that, and gives them as they are afterwards, and its result.
+    ``own_backward`` of it has the names of ``torch.autograd.Function`` that it has called.
     """
-    is_module = isinstance(source, torch.nn.Module)
+    is_module, noted = isinstance(source, torch.nn.Module), set[str]()
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with torch.enable_grad(), _ConstantsWithoutGrad():
+        with torch.enable_grad(), _ConstantsWithoutGrad(), _noting_own_backward(noted):
             if not is_module:
                 return source(*args, **kwargs)
             state = {name: each.clone() for name, each in args[0].items()} if has_state else {}
@@ -83,6 +84,7 @@ def as_function(source: Any, has_state: bool = False) -> Any:
             return (state, result) if has_state else result
 
     run.__name__ = type(source).__name__ if is_module else getattr(source, "__name__", "function")
+    run.own_backward = noted  # pyright: ignore[reportFunctionMemberAccess]
     return run
 
 
@@ -106,6 +108,19 @@ def _numbers(leaf: Any) -> Any:
     """An example of a leaf, whose floats are not all alike, as statistics of them would be 0."""
     made = _example(leaf)
     return torch.randn_like(made) if isinstance(leaf, TensorSpec) and made.is_floating_point() else made
+
+
+@contextmanager
+def _noting_own_backward(names: set[str]) -> Iterator[None]:
+    """In the block, note classes of ``torch.autograd.Function``, whose ``backward`` no graph has."""
+    theirs = torch.autograd.Function.apply.__func__  # pyright: ignore[reportFunctionMemberAccess] - of a classmethod
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        names.add(cls.__name__)
+        return theirs(cls, *args, **kwargs)
+
+    with patch.object(torch.autograd.Function, "apply", classmethod(apply)):
+        yield
 
 
 class _ConstantsWithoutGrad(TorchFunctionMode):

@@ -183,6 +183,26 @@ def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
         close(own["w"], once.sum(0))
 
 
+def test_a_backward_of_ones_own_is_said_not_to_count() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Straight(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return torch.round(x)
+
+        @staticmethod
+        def backward(ctx: Any, *slopes: Any) -> Any:
+            return slopes[0]
+
+    called = ipu.imported(lambda x: 2 * Straight.apply(x), "torch")
+    with pytest.warns(UserWarning, match="Straight has a backward of its own, and gradients here are those of its for"):
+        found = ipu.function(called, target=SMALL)(np.array([0.4, 1.6], np.float32))
+    close(found, [0, 4])
+    y = Straight.apply(torch.ones(2, requires_grad=True))
+    assert y.requires_grad  # PyTorch's own is as it was
+
+
 def test_what_pipelines_of_torch_cannot_do_is_said() -> None:
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(SIZE, SIZE)
