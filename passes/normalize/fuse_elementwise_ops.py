@@ -141,16 +141,22 @@ def _repeated(op: ir.Operation, nest: LoopNest) -> Iterator[tuple[ir.Value, int]
 
 def _computed_of(value: ir.Value) -> tuple[list[ir.Operation], set[ir.Value]]:
     """The element-wise ops that would be fused into one that makes ``value``, and the tensors that it would read."""
-    op = _only_read_here(value)
-    if op is None or op.name not in _FUSED:
-        return [], {value}
-    if op.name != "linalg.generic":
-        return _computed_of(op.operands[0])
-    nest = loop_nest(op)
-    if nest is None or not all(nest.parallel):
-        return [], {value}
-    below = [_computed_of(operand) for operand in list(op.operands)[: nest.num_inputs]]
-    return [op, *(each for ops, _ in below for each in ops)], {each for _, tensors in below for each in tensors}
+    ops: list[ir.Operation] = []
+    tensors: set[ir.Value] = set()
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        op = _only_read_here(value)
+        if op is None or op.name not in _FUSED:
+            tensors.add(value)
+        elif op.name != "linalg.generic":
+            pending.append(op.operands[0])
+        elif (nest := loop_nest(op)) is None or not all(nest.parallel):
+            tensors.add(value)
+        else:
+            ops.append(op)
+            pending += dict.fromkeys(list(op.operands)[: nest.num_inputs])
+    return ops, tensors
 
 
 def _takes_long(op: ir.Operation) -> bool:

@@ -57,6 +57,23 @@ def test_a_chain_becomes_one_op(parse: Parse, build: Callable[[int], str], lengt
     assert not list_ops(module.operation, "ipu.second_use")
 
 
+def test_a_long_chain_whose_end_is_repeated_is_computed_once(parse: Parse) -> None:
+    """Its length is not that of calls inside each other."""
+    repeated = """%r = linalg.generic {
+        indexing_maps = [affine_map<(n, i, j) -> (i, j)>, affine_map<(n, i, j) -> (n, i, j)>],
+        iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%v1100 : tensor<2x4xf32>) outs(%e : tensor<10000x2x4xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %m = arith.mulf %in, %in : f32
+        linalg.yield %m : f32
+      } -> tensor<10000x2x4xf32>"""
+    *lines, _, end = _chain(1100).replace("-> tensor<2x4xf32>", "-> tensor<10000x2x4xf32>", 1).splitlines()
+    empty = "%e = tensor.empty() : tensor<10000x2x4xf32>"
+    module = parse("\n".join([*lines, empty, repeated, "return %r : tensor<10000x2x4xf32>", end]))
+    run_steps(module, [*_LINALG, PassStep(FuseElementwiseOps())])
+    assert len(list_ops(module.operation, "linalg.generic")) == 2
+
+
 def test_an_op_without_results_fuses_with_its_operand(parse: Parse) -> None:
     """PyTorch writes assertions about every element so."""
     module = parse("""func.func @main(%x: tensor<8xf32>) {
