@@ -234,7 +234,18 @@ class Tensor(Symbol):
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return numpy_functions.call(func, args, kwargs)
 
+    def __copy__(self) -> "Tensor":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Tensor":
+        return self
+
     # what needs values
+
+    def __reduce__(self) -> NoReturn:
+        raise TraceTypeError(
+            f"{self} cannot be pickled while tracing: its values come when the program runs; return it"
+        )
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TraceTypeError(

@@ -1,6 +1,7 @@
 """Errors of tracing name the user's line, what was found there, and the way out."""
 
 import inspect
+import pickle
 import traceback
 
 import numpy as np
@@ -109,6 +110,7 @@ CASES = [
     (lambda x: float(x.sum()), X, TypeError, "is no number while tracing"),
     (lambda x: f"{x.sum():.3f}", X, TypeError, "has no digits while tracing, so the format '.3f' does not apply"),
     (lambda x: x.item(), X, TypeError, "is no number while tracing"),
+    (lambda x: pickle.dumps(x), X, TypeError, "cannot be pickled while tracing"),
     (lambda x: np.asarray(x), X, TypeError, "becomes no array while tracing"),
     (lambda x: np.eye(3)[x.astype(np.int32)], X, TypeError, r"np.take\(table, x, axis=0\) is table\[x\]"),
     (_assign, X, TypeError, "cannot be assigned to in place; use x = x.at"),

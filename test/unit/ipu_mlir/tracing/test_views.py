@@ -1,5 +1,7 @@
 """Reshapes, indices and joins of traced tensors give what they give on arrays."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,7 @@ def test_sizes_and_axes_may_be_integers_of_numpy(agrees):
         ],
         np.arange(24, dtype=np.float32).reshape(4, 6),
     )
+
+
+def test_a_copy_of_a_tensor_is_the_tensor(agrees):
+    agrees(lambda x: copy.deepcopy({"x": x})["x"] + copy.copy(x), X)
