@@ -155,6 +155,8 @@ def fused(
     loops = _same_loops(nest, statement)
     if loops is None or (None if nest.cut is None else loops[nest.cut]) != loop or reads_elsewhere(nest, place):
         return None
+    if not nest.elided.intersection(access.buffer for access in statement.sources()):
+        return None  # to read what is stored anyhow takes less long than the registers of a longer loop
     stored = {place(out.buffer): out for out, _ in nest.stores}
     statement = _in_loops(statement, loops)
     elsewhere = [each for each in statement.sources() if stored.get(place(each.buffer), each) != each]
