@@ -134,10 +134,6 @@ def _branch_flows(op: ir.Operation) -> tuple[Flow, ...]:
     return tuple(Flow(terminator(block), 0, tuple(op.results)) for block in blocks_of(op))
 
 
-def _cases(op: ir.Operation) -> list[int]:
-    return list(ir.DenseI64ArrayAttr(op.attributes["cases"]))
-
-
 def _for_trip_count(loop: ir.Operation) -> int | None:
     bounds = [integer_of(value) for value in list(loop.operands)[:3]]
     if any(bound is None for bound in bounds):
@@ -171,7 +167,7 @@ CONTROL_OPS: dict[str, ControlOp] = {
     "scf.index_switch": ControlOp(
         _branch_flows,
         "switch",
-        lambda op: ["default", *(f"case {x}" for x in _cases(op))],
+        lambda op: ["default", *(f"case {x}" for x in ir.DenseI64ArrayAttr(op.attributes["cases"]))],
         lambda op: list(op.operands),
     ),
 }

@@ -48,7 +48,7 @@ class ArrayFile:
             ArrayFileError: it cannot be made or used, or has another shape, type or size; the message names it.
         """
         name = os.fspath(path)
-        self._expected = _header(shape, dtype)
+        self._expected = Header(shape, dtype, False, len(_text(shape, dtype)))
         try:
             self.path = place_of(name)
             if not os.path.exists(self.path):
@@ -66,7 +66,7 @@ class ArrayFile:
                 return
             try:
                 with unfinished(self.path, _NEW) as file:
-                    file.write(_header_bytes(self._expected))
+                    file.write(_text(self._expected.shape, self._expected.dtype))
                     file.flush()
                     reserve(file.fileno(), self._expected.end)
                     array = _map_of(file, self._expected, "r+")
@@ -143,14 +143,6 @@ def _on_disk(path: str) -> int:
         return os.stat(path).st_blocks * 512
     except (OSError, ValueError):
         return 0
-
-
-def _header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Header:
-    return Header(shape, dtype, False, len(_text(shape, dtype)))
-
-
-def _header_bytes(header: Header) -> bytes:
-    return _text(header.shape, header.dtype)
 
 
 def _text(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:

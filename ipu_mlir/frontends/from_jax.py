@@ -87,7 +87,7 @@ def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static:
         if not imported.functions:
             raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
         return imported
-    return _as_is(exported, static)
+    return Imported(exported.mlir_module_serialized, _call(exported, static))
 
 
 _WITHOUT_GUARANTEES = "custom calls whose targets have no compatibility guarantees"
@@ -108,10 +108,6 @@ def _stopped(x: Any) -> Any:
 
 _STOP = (primitives.stop_gradient_p, mlir.lower_fun(_stopped, multiple_results=False))
 """As a call: ``export`` leaves it out, and gradients of the program would go through it."""
-
-
-def _as_is(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported:
-    return Imported(exported.mlir_module_serialized, _call(exported, static))
 
 
 def _of_lowered(lowered: jax.stages.Lowered, static: Mapping[int | str, Any] | None = None) -> Imported:

@@ -141,7 +141,7 @@ def _reflections(op: ir.Operation, operands: Values, cotangents: Values) -> Valu
     first, square = ((0, rows), (0, count)), ((0, count), (0, count))
     made = _Reflections(part_of(packed, *first), scales, count)
     (q,) = call_codelet(
-        "reflections_product", [part_of(packed, *first), scales], [made.vectors.type.shape], [_element(a)]
+        "reflections_product", [part_of(packed, *first), scales], [made.vectors.type.shape], [a.type.element_type]
     )
     turned = upper_triangle(_and_one_for_zeros(made.right, scales))
     d_kept = elementwise([scales, d_scales], scales.type, _zero_with)
@@ -174,10 +174,6 @@ def _zero_with(values: Values) -> ir.Value:
 def _select_zero(value: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
     is_zero = arith.cmpf(arith.CmpFPredicate.OEQ, value, zero(value.type))
     return arith.SelectOp(is_zero, yes, no).result
-
-
-def _element(value: ir.Value) -> ir.Type:
-    return value.type.element_type
 
 
 def _singular_vectors(op: ir.Operation, operands: Values, cotangents: Values) -> Values:

@@ -73,7 +73,8 @@ class _Call:
     def __init__(self, context: Any, params: dict[str, Any]) -> None:
         self._context, self._params = context, params
         self.takes, self.gives = (
-            [_is_float(aval) for aval in avals] for avals in (context.avals_in, context.avals_out)
+            [jax.dtypes.issubdtype(aval.dtype, jax.numpy.floating) for aval in avals]
+            for avals in (context.avals_in, context.avals_out)
         )
         self.kept: list[Any] = []
         self._pull: Any = None
@@ -168,10 +169,6 @@ class _Call:
         ]
         own = replace(module.lowering_parameters, override_lowering_rules=(*rules, *derivative_rules(levels)))
         return module.replace(lowering_parameters=own, lowering_cache={}, cached_primitive_lowerings={})
-
-
-def _is_float(aval: Any) -> bool:
-    return jax.dtypes.issubdtype(aval.dtype, jax.numpy.floating)
 
 
 def _parted(are_first: Sequence[bool], values: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -46,16 +46,13 @@ def with_lookup_tables(program: Program, options: TranslatorOptions) -> Program:
     def block(statements: Sequence[Statement]) -> list[Statement]:
         return [
             made.in_statement(statement)
-            if isinstance(statement, Elementwise) and _has_narrow_floats(statement)
+            if isinstance(statement, Elementwise)
+            and any(access.buffer.narrow is not None for access in (*statement.sources(), *statement.outputs))
             else in_blocks(statement, block)
             for statement in statements
         ]
 
     return program.with_statements(block(program.statements))
-
-
-def _has_narrow_floats(statement: Elementwise) -> bool:
-    return any(access.buffer.narrow is not None for access in (*statement.sources(), *statement.outputs))
 
 
 @dataclass
