@@ -11,6 +11,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.callback import callback_handler
 from torch._dynamo.utils import counters
 from torch._functorch.aot_autograd import make_boxed_func
+from torch.utils import _pytree as pytree
 
 from ipu_mlir.compilation.compiler import compile_module, for_the_user
 from ipu_mlir.compilation.executable import Executable
@@ -101,7 +102,8 @@ class _Program:
             try:
                 lowering = plan_lowering(self._options.get("target"), None, None, None)
                 with torch.no_grad():
-                    imported = import_graph(self._graph, list(map(_plain, args)))
+                    plain = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, list(args))
+                    imported = import_graph(self._graph, plain)
                 program = compile_module(load_module(imported.program), None, lowering, imported.call)
                 self._compiled[key] = program.session() if isinstance(program, Executable) else program
                 _COUNTS.programs += 1
@@ -214,8 +216,3 @@ def _listen(clear: Callable[[], None]) -> Callable[[], None]:
 
 
 callback_handler.clear = _listen(callback_handler.clear)
-
-
-def _plain(leaf: Any) -> Any:
-    """A tensor without its history, which is no part of a program."""
-    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf

@@ -199,7 +199,7 @@ class TrainingStep:
                     take_step = inspect.unwrap(type(self._optimizer).step)
                     with patch.dict(take_step.__globals__, _extremes_of_tensors()):
                         take_step(self._optimizer)
-            return [tensors[name] for name in names], pytree.tree_map(_detached, result)
+            return [tensors[name] for name in names], pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
         step.__name__ = f"training_step_of_{type(self._model).__name__}"
         return step
@@ -247,10 +247,6 @@ class _WithLoss(torch.nn.Module):
 def _marks(state: Named) -> dict[str, tuple[int, int]]:
     """What changes where somebody writes to a tensor, or puts another one in its place."""
     return {name: (each.data_ptr(), each._version) for name, each in state.items()}
-
-
-def _detached(leaf: Any) -> Any:
-    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
 
 
 def _of_state(name: str, kind: str) -> str:

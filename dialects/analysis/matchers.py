@@ -24,6 +24,12 @@ def defining_op(value: ir.Value, *names: str) -> ir.Operation | None:
     return op if not names or op.name in names else None
 
 
+def loop_of(index: ir.Value) -> int | None:
+    """The loop whose number ``index`` is in the body of a structured op, if it is one."""
+    op = defining_op(index, "linalg.index")
+    return None if op is None else ir.IntegerAttr(op.attributes["dim"]).value
+
+
 def block_of(value: ir.Value) -> ir.Block:
     """The block that ``value`` is made in, or is an argument of."""
     owner = value.owner
@@ -59,6 +65,11 @@ def symbol_of(op: ir.Operation | ir.OpView) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
+def function_type(function: ir.Operation | ir.OpView) -> ir.FunctionType:
+    """The type of a ``func.func``."""
+    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+
+
 def constant_of(value: ir.Value) -> Any:
     """The attribute that ``value`` is, if it is an ``arith.constant``, else None."""
     op = defining_op(value, "arith.constant")
@@ -69,6 +80,12 @@ def integer_of(value: ir.Value) -> int | None:
     """The integer that the scalar ``value`` is, if it is a constant."""
     constant = constant_of(value)
     return constant.value if isinstance(constant, ir.IntegerAttr) else None
+
+
+def float_of(value: ir.Value) -> float | None:
+    """The number that the scalar ``value`` is, if it is a constant float."""
+    constant = constant_of(value)
+    return constant.value if isinstance(constant, ir.FloatAttr) else None
 
 
 def predicate_of(comparison: ir.Operation) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, has_one_use, predicate_of
+from ipu_mlir.dialects.analysis.matchers import defining_op, float_of, has_one_use, predicate_of
 from ipu_mlir.dialects.support.bindings import ir
 
 Found = tuple[ir.Operation, ...]
@@ -82,7 +82,7 @@ def _factors(op: ir.Operation) -> tuple[list[ir.Value], float, list[ir.Operation
     number = -1.0 if op.name == "arith.negf" else 1.0
     products = [op]
     for position, value in enumerate(op.operands):
-        constant = _number(value)
+        constant = float_of(value)
         is_below = op.name == "arith.divf" and position == 1
         inner = None if is_below else _inner(value, "arith.mulf", "arith.divf", "arith.negf")
         if constant is not None and not (is_below and constant == 0):
@@ -169,13 +169,8 @@ def _both_ways(op: ir.Operation | None) -> list[tuple[ir.Value, ir.Value]]:
     return [(one, other), (other, one)]
 
 
-def _number(value: ir.Value) -> float | None:
-    constant = constant_of(value)
-    return constant.value if isinstance(constant, ir.FloatAttr) else None
-
-
 def _is(value: ir.Value, number: float) -> bool:
-    return _number(value) == number
+    return float_of(value) == number
 
 
 def _close(number: float, wanted: float) -> bool:

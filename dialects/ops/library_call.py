@@ -5,6 +5,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.counted import listed
 from ipu_mlir.dialects.support.diagnostics import fail
 from ipu_mlir.dialects.support.verifiers import verifier
 
@@ -50,7 +51,9 @@ class LibraryCallOp(Ipu.Operation, name="library_call", traits=[ext.Pure]):
         starts = [value.type for value in list(op.operation.operands)[op.inputs.value :]]
         results = [result.type for result in op.operation.results]
         if starts != results:
-            return fail(op, f"gives {_list(results)} but starts from {_list(starts)}; one of its type for each result")
+            return fail(
+                op, f"gives {listed(results)} but starts from {listed(starts)}; one of its type for each result"
+            )
         if len(op.updated) != len(results):
             return fail(op, f"says of {len(op.updated)} results whether they are updated; it has {len(results)}")
         return True
@@ -59,7 +62,3 @@ class LibraryCallOp(Ipu.Operation, name="library_call", traits=[ext.Pure]):
 def segments(count: int, most: int) -> ir.DenseI32ArrayAttr:
     """The attribute that says that the first ``count`` of ``most`` fields are there."""
     return ir.DenseI32ArrayAttr.get([int(number < count) for number in range(most)])
-
-
-def _list(types: list[ir.Type]) -> str:
-    return ", ".join(map(str, types)) or "nothing"

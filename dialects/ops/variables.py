@@ -3,6 +3,7 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.effects import Effects
+from ipu_mlir.dialects.analysis.matchers import function_type
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail
@@ -88,7 +89,7 @@ class AssignedOp(Ipu.Operation, name="assigned"):
         number = ir.IntegerAttr(op.operation.attributes["argument"]).value
         if around.name != "func.func":
             return fail(op, "stands outside of functions; a function assigns its variables")
-        count = len(ir.FunctionType(ir.TypeAttr(around.attributes["function_type"]).value).inputs)
+        count = len(function_type(around).inputs)
         if not 0 <= number < count:
             return fail(op, f"is about argument {number} of a function with {count} arguments")
         return True

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, Settings
 
@@ -14,7 +15,7 @@ def entry_name(module: ir.Module, entry: str | None = None) -> str:
     Raises:
         CompileError: there is no such function, none that is meant, or it has no body; with the names of all there are.
     """
-    functions = {_name(op): op.operation for op in module.body.operations if op.operation.name == "func.func"}
+    functions = {symbol_of(op): op.operation for op in module.body.operations if op.operation.name == "func.func"}
     if entry is None:
         entry = _only(functions)
     elif entry not in functions:
@@ -64,7 +65,3 @@ def _not_said(what: str, functions: dict[str, ir.Operation]) -> CompileError:
     settings = Settings(entry=next(iter(functions)))
     named = ", ".join(f"@{name}" for name in functions)
     return CompileError(f"{what}; it has {named}: say which runs, as in {settings}", settings=(settings,))
-
-
-def _name(function: ir.OpView) -> str:
-    return ir.StringAttr(function.attributes["sym_name"]).value

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.matchers import function_type, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.activity import STOP_GRADIENT, is_differentiable
@@ -60,7 +60,7 @@ class Autodiff(Pass):
                 module, f"has no function @{self.of}; it has {', '.join(f'@{name}' for name in functions) or 'none'}"
             )
             return
-        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        kind = function_type(function)
         cotangents = [each for each in kind.results if is_differentiable(each)]
         by = [kind.inputs[number] for number in self.by if number < len(kind.inputs)]
         with ir.InsertionPoint(module.regions[0].blocks[0]), function.location:

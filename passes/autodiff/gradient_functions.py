@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
+from ipu_mlir.dialects.analysis.matchers import function_type, symbol_of, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of
 from ipu_mlir.dialects.analysis.pipelines import PIPELINE
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
@@ -109,7 +109,7 @@ class GradientFunctions:
         if function is None or (len(function.regions[0].blocks) != 1 and GRADIENT not in function.attributes):
             self._refuse(declared, f"is the gradient of @{of.value}, which is no function of one block in this module")
             return None
-        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        kind = function_type(function)
         numbers = tuple(by)
         broken = _broken_arguments(numbers, kind)
         if broken is not None:
@@ -189,13 +189,13 @@ class GradientFunctions:
             self._refuse(callee, f"has {DERIVATIVE} = {callee.attributes[DERIVATIVE]}, and one of the two is not here")
             call.attributes[OUTLINED] = ir.UnitAttr.get()
             return
-        kind = ir.FunctionType(ir.TypeAttr(forward.attributes["function_type"]).value)
+        kind = function_type(forward)
         with ir.InsertionPoint(call), call.location:
             made = func.CallOp(list(kind.results), symbol_of(forward), list(call.operands)).operation
         made.attributes[DERIVATIVE] = ir.ArrayAttr.get(
             [
                 said["backward"],
-                ir.IntegerAttr.get(_I64(), len(call.results)),
+                ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(call.results)),
                 said.get("without", ir.DenseI64ArrayAttr.get([])),
             ]
         )
@@ -227,7 +227,7 @@ class GradientFunctions:
         """The name of the gradient of an outlined function, which is made if there is none."""
         if (of, by) not in self._of_calls:
             function = self._functions[of]
-            kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+            kind = function_type(function)
             cotangents = [each for each in kind.results if is_differentiable(each)]
             types = [*kind.inputs, *cotangents], [*kind.results, *(kind.inputs[number] for number in by)]
             name = _free_name(f"{of}_gradient", self._functions)
@@ -250,10 +250,6 @@ def _missing_code(name: str, callee: ir.Operation | None) -> str:
     if callee is not None and PIPELINE in callee.attributes:
         return "runs a pipeline, which has gradients of its own: ask its value_and_grad for them"
     return f"calls @{name}, whose code is not here, so it has no derivative"
-
-
-def _I64() -> ir.Type:
-    return ir.IntegerType.get_signless(64)
 
 
 def _free_name(wanted: str, taken: Collection[str]) -> str:

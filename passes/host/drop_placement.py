@@ -4,6 +4,7 @@ from typing import get_args
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import function_type
 from ipu_mlir.dialects.analysis.replicas import REPLICAS
 from ipu_mlir.dialects.attributes.attributes import TARGET, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
@@ -80,7 +81,7 @@ class _PlainTypes:
             self._function(op)
 
     def _function(self, function: ir.Operation) -> None:
-        old = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        old = function_type(function)
         inputs, results = ([self._plain(each) for each in types] for types in (old.inputs, old.results))
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
         for which in get_args(Which):

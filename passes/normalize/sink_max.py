@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import linalg
-from ipu_mlir.dialects.analysis.matchers import block_of, constant_of, defining_op, has_one_use
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, float_of, has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
@@ -145,7 +145,7 @@ class SinkMax(Pass):
             is_step = defining_op(other) is not None and block_of(other) == body
             if other == body.arguments[len(body.arguments) - 1] or is_step:
                 return False
-            if not grows(step.operation.name, sides[0], _number(other), self.any_addend):
+            if not grows(step.operation.name, sides[0], float_of(other), self.any_addend):
                 return False
             running = step.operation.results[0]
         return bool(steps) and list(terminator.operation.operands) == [running]
@@ -207,10 +207,4 @@ def _is_within(read: ir.AffineMap, dimensions: list[int]) -> bool:
 def _starts_neutral(pooling: ir.Operation) -> bool:
     """True if the result starts from the value that never wins."""
     fill = defining_op(pooling.operands[len(pooling.operands) - 1], "linalg.fill")
-    return fill is not None and _number(fill.operands[0]) == _NEUTRAL[pooling.name]
-
-
-def _number(value: ir.Value) -> float | None:
-    """The number that ``value`` is, if that is known."""
-    constant = constant_of(value)
-    return constant.value if isinstance(constant, ir.FloatAttr) else None
+    return fill is not None and float_of(fill.operands[0]) == _NEUTRAL[pooling.name]

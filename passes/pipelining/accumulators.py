@@ -65,7 +65,7 @@ class Accumulators:
         self.begin = []
         for name, kind in zip(names, kinds, strict=True):
             offloaded_variable(name, kind, module)
-            AssignOp(variable=_symbol(name), value=zeros(kind))
+            AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=zeros(kind))
 
     def add(
         self,
@@ -82,9 +82,9 @@ class Accumulators:
             if self._names is None:
                 carried[number] = added(carried[number], value, reduction, micro_batch, device)
             else:
-                before = ReadOp(variable=_symbol(self._names[number]), value=self._kinds[number]).value
+                before = ReadOp(variable=ir.FlatSymbolRefAttr.get(self._names[number]), value=self._kinds[number]).value
                 now = added(before, value, reduction, micro_batch, device)
-                AssignOp(variable=_symbol(self._names[number]), value=now)
+                AssignOp(variable=ir.FlatSymbolRefAttr.get(self._names[number]), value=now)
         return carried
 
     def end(self, carried: list[ir.Value]) -> list[ir.Value]:
@@ -92,7 +92,7 @@ class Accumulators:
         if self._names is None:
             return carried
         pairs = zip(self._names, self._kinds, strict=True)
-        return [ReadOp(variable=_symbol(name), value=kind).value for name, kind in pairs]
+        return [ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=kind).value for name, kind in pairs]
 
 
 def offloaded_variable(name: str, kind: ir.Type, module: ir.Operation) -> None:
@@ -101,7 +101,3 @@ def offloaded_variable(name: str, kind: ir.Type, module: ir.Operation) -> None:
         made = VariableOp(sym_name=ir.StringAttr.get(name), type=ir.TypeAttr.get(kind)).operation
     made.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, scalar_attribute(kind.element_type, 0))
     made.attributes["offload"] = ir.UnitAttr.get()
-
-
-def _symbol(name: str) -> ir.Attribute:
-    return ir.FlatSymbolRefAttr.get(name)

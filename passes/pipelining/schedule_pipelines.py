@@ -1,6 +1,6 @@
 """``ipu-schedule-pipelines``: a pipeline becomes a loop over time slots."""
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.matchers import function_type, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, pipeline_of
 from ipu_mlir.dialects.attributes.attributes import TARGET, module_target
@@ -10,7 +10,7 @@ from ipu_mlir.passes.pipelining.positions import gradient_types, positions_of, r
 from ipu_mlir.passes.pipelining.sequential_loop import SequentialLoop
 from ipu_mlir.passes.pipelining.slot_loop import SlotLoop
 from ipu_mlir.passes.pipelining.stage_calls import StageCalls, begin
-from ipu_mlir.passes.pipelining.stage_types import Functions, function_type
+from ipu_mlir.passes.pipelining.stage_types import Functions
 from ipu_mlir.passes.support.calls import inline_call
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 

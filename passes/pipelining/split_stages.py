@@ -6,7 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, function_type, symbol_of, terminator
 from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, Recompute, pipeline_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.costs.classify import classify
@@ -16,7 +16,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.stored_values import is_pure
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.pipelining.minimum_cut import bounded_cut, minimum_cut
-from ipu_mlir.passes.pipelining.stage_types import NUMBERED, function_type, gradient_name
+from ipu_mlir.passes.pipelining.stage_types import NUMBERED, gradient_name
 from ipu_mlir.passes.support.clone import Known, clone_into, clone_slice, operands_from_outside
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.analysis.matchers import function_type
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.analysis.pipelines import PIPELINE, Pipeline
 from ipu_mlir.dialects.analysis.shards import SHARD, shard_attribute
@@ -11,7 +12,6 @@ from ipu_mlir.passes.autodiff.backward import total
 from ipu_mlir.passes.pipelining.accumulators import Accumulators, offloaded_variable
 from ipu_mlir.passes.pipelining.positions import Part, Position
 from ipu_mlir.passes.pipelining.rows import filled, is_float, many, moved, read_row, write_row, zeros
-from ipu_mlir.passes.pipelining.stage_types import function_type
 from ipu_mlir.passes.support.linalg_builders import constant_index
 
 arith, cf, func, tensor = upstream("arith"), upstream("cf"), upstream("func"), upstream("tensor")

@@ -1,6 +1,6 @@
 """The types of the stages of a pipeline, and how they fit together."""
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.matchers import function_type, symbol_of
 from ipu_mlir.dialects.analysis.pipelines import Pipeline
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.pipelining.rows import is_float
@@ -10,11 +10,6 @@ Functions = dict[str, ir.Operation]
 
 NUMBERED = "ipu.numbered"
 """Attribute of a stage that takes the number of its micro-batch as its last argument."""
-
-
-def function_type(function: ir.Operation) -> ir.FunctionType:
-    """The type of a ``func.func``."""
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
 
 
 def stage_type(pipeline: Pipeline, number: int, functions: Functions) -> ir.FunctionType:

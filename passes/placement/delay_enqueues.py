@@ -3,6 +3,7 @@
 from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.queues import queue_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -60,7 +61,7 @@ def _late_ops(loop: ir.Operation, at_once: set[str]) -> list[ir.Operation]:
     late = [op for op in body[taken[-1] :] if op.name in _GIVE] if taken else []
     if not late or len(asks) != len(taken) + len(late):
         return []
-    kept = at_once & {_queue_of(op) for op in late}
+    kept = at_once & {queue_of(op) for op in late}
     is_tensor = all(isinstance(op.operands[0].type, ir.RankedTensorType) for op in late if op.name == "ipu.put")
     return late if is_tensor and not kept else []
 
@@ -68,10 +69,6 @@ def _late_ops(loop: ir.Operation, at_once: set[str]) -> list[ir.Operation]:
 def _asks_host(op: ir.Operation) -> bool:
     is_call = isinstance(getattr(op.opview, "host_call", None), HostCall)
     return is_call or op.name in (*_TAKE, *_GIVE) or op.name == "func.call"
-
-
-def _queue_of(op: ir.Operation) -> str:
-    return ir.FlatSymbolRefAttr(op.attributes["queue"]).value
 
 
 def _delay(loop: ir.Operation, late: list[ir.Operation]) -> None:

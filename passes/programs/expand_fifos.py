@@ -57,19 +57,19 @@ def _expanded(op: ir.Operation, depth: int, name: str, module: ir.Operation) -> 
     with ir.InsertionPoint(op):
         oldest, at = constant_index(0), None
         if depth > 1:
-            at = tensor.ExtractOp(ReadOp(variable=_symbol(place), value=number).value, []).result
+            at = tensor.ExtractOp(ReadOp(variable=ir.FlatSymbolRefAttr.get(place), value=number).value, []).result
             oldest = arith.IndexCastOp(ir.IndexType.get(), at).result
         if offloaded:
-            delayed = RemoteLoadOp(buffer=_symbol(name), row=oldest, value=row).value
-            RemoteStoreOp(buffer=_symbol(name), value=value, row=oldest)
+            delayed = RemoteLoadOp(buffer=ir.FlatSymbolRefAttr.get(name), row=oldest, value=row).value
+            RemoteStoreOp(buffer=ir.FlatSymbolRefAttr.get(name), value=value, row=oldest)
         else:
-            delayed = _ring(ReadOp(variable=_symbol(name), value=rows).value, oldest, value, name)
+            delayed = _ring(ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=rows).value, oldest, value, name)
         if at is not None:
             one, last = (arith.ConstantOp(i32, each).result for each in (1, depth - 1))
             is_last = arith.CmpIOp(arith.CmpIPredicate.eq, at, last).result
             later = arith.AddIOp(at, one).result
             following = arith.SelectOp(is_last, arith.ConstantOp(i32, 0).result, later).result
-            AssignOp(variable=_symbol(place), value=tensor.FromElementsOp(number, [following]).result)
+            AssignOp(variable=ir.FlatSymbolRefAttr.get(place), value=tensor.FromElementsOp(number, [following]).result)
     return delayed
 
 
@@ -79,7 +79,7 @@ def _ring(ring: ir.Value, oldest: ir.Value, value: ir.Value, name: str) -> ir.Va
     offsets, sizes, strides = [DYNAMIC, *(0 for _ in shape)], [1, *shape], [1, *(1 for _ in shape)]
     window = ([oldest], [], [], offsets, sizes, strides)
     delayed = tensor.ExtractSliceOp(value.type, ring, *window).result
-    AssignOp(variable=_symbol(name), value=tensor.InsertSliceOp(value, ring, *window).result)
+    AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=tensor.InsertSliceOp(value, ring, *window).result)
     return delayed
 
 
@@ -87,7 +87,3 @@ def _variable(name: str, kind: ir.Type) -> None:
     """A variable that begins with zeros."""
     op = VariableOp(sym_name=ir.StringAttr.get(name), type=ir.TypeAttr.get(kind))
     op.operation.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, scalar_attribute(kind.element_type, 0))
-
-
-def _symbol(name: str) -> ir.Attribute:
-    return ir.FlatSymbolRefAttr.get(name)

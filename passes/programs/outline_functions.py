@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
-from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
+from ipu_mlir.dialects.analysis.matchers import function_type, is_used, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, calls_in, meaning_of
 from ipu_mlir.dialects.analysis.shards import SHARD
 from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, updated_arguments, variables_in
@@ -168,7 +168,7 @@ class _Functions:
         function = self.functions.get(name)
         if function is None or len(function.regions[0].blocks) != 1:
             return False
-        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        kind = function_type(function)
         if not all(
             isinstance(each, ir.RankedTensorType) and each.has_static_shape for each in (*kind.inputs, *kind.results)
         ):

@@ -18,7 +18,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.programs.outline_functions import pass_variables
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index, scalar_map
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index, scalar_map
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 STATE = "ipu.rounding"
@@ -115,10 +115,10 @@ class SetFloatModes(Pass):
         op = _with_input(op, key)
         block = op.regions[0].blocks[0]
         with ir.InsertionPoint.at_block_begin(block), op.location:
-            noise = _stirred(block.arguments[_inputs(op) - 1], _index(number))
+            noise = _stirred(block.arguments[_inputs(op) - 1], constant_index(number))
             for loop in range(len(op.attributes["iterator_types"])):
                 noise = _stirred(noise, loop_index(loop))
-            each = [noise, *(_stirred(noise, _index(place)) for place in range(1, len(found)))]
+            each = [noise, *(_stirred(noise, constant_index(place)) for place in range(1, len(found)))]
         for inner, bits in zip(found, each, strict=True):
             value = inner.results[0]
             overflow = self.overflow if str(value.type) == "f16" else "infinity"
@@ -224,10 +224,6 @@ def _use_instead(value: ir.Value, made: ir.Operation) -> None:
         owner = use.owner.operation
         if owner != made and owner.name != IsSoundOp.OPERATION_NAME:
             owner.operands[use.operand_number] = made.results[0]
-
-
-def _index(number: int) -> ir.Value:
-    return upstream("arith").ConstantOp(ir.IndexType.get(), number).result
 
 
 def _stirred(key: ir.Value, index: ir.Value) -> ir.Value:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import function_type, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.dictionaries import entries_of
 
@@ -12,7 +12,7 @@ Which = Literal["arg_attrs", "res_attrs"]
 
 def value_attributes(function: ir.Operation, which: Which) -> list[dict[str, ir.Attribute]]:
     """A dictionary for each argument or result that the type of ``function`` has; empty where nothing is said of it."""
-    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    kind = function_type(function)
     said = [entries_of(entry) for entry in function.attributes.get(which, ())]
     return said + [{} for _ in range(len(kind.inputs if which == "arg_attrs" else kind.results) - len(said))]
 

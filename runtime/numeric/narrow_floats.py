@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, round_to_bf16
 from ipu_mlir.runtime.numeric.chunks import in_chunks
 from ipu_mlir.runtime.numeric.float8 import Float8
@@ -36,11 +37,6 @@ def is_rounding(call: str) -> bool:
     return call.startswith("round_to_")
 
 
-def array_dtype(name: str) -> np.dtype[Any]:
-    """The dtype of the host's arrays."""
-    return ELEMENT_TYPES[name].dtype
-
-
 def bits_dtype(name: str) -> np.dtype[Any]:
     """The integers that have as many bits as the type ``name``."""
     return np.dtype(f"i{ELEMENT_TYPES[name].bytes}")
@@ -54,7 +50,7 @@ def smallest_normal(name: str) -> float:
     """
     if name == "f16":
         return float(np.finfo(np.float16).smallest_normal)
-    return float(importlib.import_module("ml_dtypes").finfo(array_dtype(name)).smallest_normal)
+    return float(importlib.import_module("ml_dtypes").finfo(host_dtype(name)).smallest_normal)
 
 
 def functions() -> dict[str, Callable[..., Any]]:

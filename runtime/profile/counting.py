@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipu_mlir.dialects.analysis.counted_branches import times_taken
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import function_type, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import calls_in
 from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import (
@@ -264,7 +264,7 @@ def _drop_attributes_of_values(op: ir.Operation, names: Many[str] = ("arg_attrs"
 
 
 def _add_arguments(function: ir.Operation, types: list[ir.Type]) -> list[ir.Value]:
-    old = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    old = function_type(function)
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([*old.inputs, *types], old.results))
     return [function.regions[0].blocks[0].add_argument(each, ir.Location.unknown()) for each in types]
 

@@ -15,8 +15,8 @@ from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.dialects.support.nesting import check_nesting
-from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
@@ -213,7 +213,7 @@ def translate_statements(program: Program, options: TranslatorOptions) -> Transl
     remote = tuple(RemoteSpec(name, (), np.dtype(np.uint8)) for name in of_rows)
     arguments = tuple(_spec(names[b], b.shape, b) for b in program.arguments if b.role is not Role.STATE)
     variables = tuple(
-        Variable(names[b], b.shape, b.dtype if b.narrow is None else array_dtype(b.narrow), b.dtype)
+        Variable(names[b], b.shape, b.dtype if b.narrow is None else host_dtype(b.narrow), b.dtype)
         for b in program.arguments
         if b.role is Role.STATE
     )
@@ -253,7 +253,7 @@ def read_statements(module: ir.Module | ir.Operation, entry: str = "main") -> Pr
 def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:
     if buffer.narrow is None:
         return ArraySpec(name, shape, buffer.dtype)
-    return ArraySpec(name, shape, array_dtype(buffer.narrow), buffer.dtype)
+    return ArraySpec(name, shape, host_dtype(buffer.narrow), buffer.dtype)
 
 
 def _declared(module: ir.Operation, entry: str, variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
@@ -323,7 +323,7 @@ def _host_spec(name: str, kind: ir.Type) -> ArraySpec:
     narrow, dtype = narrow_float(kind), dtype_of(kind.element_type)
     if dtype is None:
         raise CompileError(f"{name} has elements of type {kind.element_type}, which are not supported")
-    return ArraySpec(name, tuple(kind.shape), dtype if narrow is None else array_dtype(narrow))
+    return ArraySpec(name, tuple(kind.shape), dtype if narrow is None else host_dtype(narrow))
 
 
 def unsupported_message(problems: list[Problem]) -> str:

@@ -20,6 +20,7 @@ from tensorflow.python.ops import (
 )
 
 from ipu_mlir.frontends.of_tensorflow import linear_algebra, resizing, windows
+from ipu_mlir.frontends.of_tensorflow.resizing import known
 
 _HERE = threading.local()
 
@@ -93,14 +94,9 @@ def _in_programs(
 def _has_known_length(given: dict[str, Any]) -> bool:
     """True if the counts have as many elements as the caller says, whatever there is to count."""
     lengths = [given["minlength"], given["maxlength"]]
-    lengths = [None if each is None else _known(each) for each in lengths]
+    lengths = [None if each is None else known(each) for each in lengths]
     dense = not isinstance(given["arr"], tf.SparseTensor | tf.RaggedTensor)
     return dense and lengths[0] is not None and lengths[0] == lengths[1]
-
-
-def _known(number: Any) -> Any:
-    """A number, if it is known while a program is traced."""
-    return tensor_util.constant_value(tf.convert_to_tensor(number))
 
 
 def _bincount(
@@ -110,7 +106,7 @@ def _bincount(
     arr = tf.cast(arr, tf.int32)
     if axis in (None, 0):
         arr = tf.reshape(arr, [-1])
-    length = _known(maxlength)
+    length = known(maxlength)
     if binary_output:
         return tf.reduce_max(tf.one_hot(arr, length, dtype=dtype), -2)
     if weights is None:
@@ -219,7 +215,7 @@ def _crop_and_resize(
     """The pixels of boxes, whose corners are in parts of the height and the width, in images of one size."""
     images = tf.gather(tf.cast(image, tf.float32), box_ind)
     top, left, bottom, right = tf.unstack(tf.cast(boxes, tf.float32), axis=1)
-    height, width = map(int, _known(crop_size))
+    height, width = map(int, known(crop_size))
     row = _between(top, bottom, height, images.shape[1])[:, :, None]
     column = _between(left, right, width, images.shape[2])[:, None, :]
     fill = tf.constant(extrapolation_value, tf.float32)
@@ -242,7 +238,7 @@ def _turned(image: Any, k: Any) -> Any:
     image = tf.convert_to_tensor(image)
     rows, columns = axes = [len(image.shape) - 3, len(image.shape) - 2]
     order = [*range(rows), columns, rows, len(image.shape) - 1]
-    match int(_known(k)) % 4:
+    match int(known(k)) % 4:
         case 1:
             return tf.transpose(tf.reverse(image, [columns]), order)
         case 2:
@@ -257,7 +253,7 @@ def _counted_in_bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> A
     low, high = tf.unstack(tf.cast(value_range, values.dtype))
     place = tf.cast(nbins, values.dtype) * ((tf.reshape(values, [-1]) - low) / (high - low))
     place = tf.cast(tf.clip_by_value(tf.floor(place), 0, tf.cast(nbins - 1, values.dtype)), tf.int32)
-    return tf.reduce_sum(tf.one_hot(place, _known(nbins), dtype=dtype), 0)
+    return tf.reduce_sum(tf.one_hot(place, known(nbins), dtype=dtype), 0)
 
 
 def _largest(input: Any, k: Any, sorted: Any, index_type: Any) -> Any:
@@ -271,7 +267,7 @@ def _sparse_product(a_indices: Any, a_values: Any, a_shape: Any, b: Any, adjoint
     a_values = tf.math.conj(a_values) if adjoint_a else tf.convert_to_tensor(a_values)
     to, source = (1, 0) if adjoint_a else (0, 1)
     rows = a_values[:, None] * tf.gather(b, a_indices[:, source])
-    return tf.math.unsorted_segment_sum(rows, a_indices[:, to], int(_known(a_shape)[to]))
+    return tf.math.unsorted_segment_sum(rows, a_indices[:, to], int(known(a_shape)[to]))
 
 
 def _euclidean_norm(input: Any, axis: Any, keep_dims: bool) -> Any:
@@ -282,7 +278,7 @@ def _of_segments(whole: Callable[..., Any], is_extreme: bool = False) -> Callabl
     """A reduction of segments whose numbers are known; extremes of none are 0."""
 
     def reduced(data: Any, segment_ids: Any) -> Any:
-        numbers = _known(segment_ids)
+        numbers = known(segment_ids)
         count = int(numbers[-1]) + 1 if len(numbers) else 0
         found = whole(data, segment_ids, count)
         filled = np.bincount(numbers, minlength=count) > 0
@@ -294,11 +290,11 @@ def _of_segments(whole: Callable[..., Any], is_extreme: bool = False) -> Callabl
 
 
 def _has_known_numbers(given: dict[str, Any]) -> bool:
-    return _known(given["segment_ids"]) is not None
+    return known(given["segment_ids"]) is not None
 
 
 def _is_known_crop(given: dict[str, Any]) -> bool:
-    return _known(given["crop_size"]) is not None and tf.convert_to_tensor(given["image"]).shape.is_fully_defined()
+    return known(given["crop_size"]) is not None and tf.convert_to_tensor(given["image"]).shape.is_fully_defined()
 
 
 _SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = tuple(
@@ -313,8 +309,8 @@ _SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = (
     (tf.raw_ops, "ImageProjectiveTransformV3", _projective_transform, lambda given: True),
     (tf.math, "bincount", _bincount, _has_known_length),
-    (tf.image, "rot90", _turned, lambda given: _known(given["k"]) is not None),
-    (gen_math_ops, "euclidean_norm", _euclidean_norm, lambda given: _known(given["axis"]) is not None),
+    (tf.image, "rot90", _turned, lambda given: known(given["k"]) is not None),
+    (gen_math_ops, "euclidean_norm", _euclidean_norm, lambda given: known(given["axis"]) is not None),
     (gen_image_ops, "crop_and_resize", _crop_and_resize, _is_known_crop),
     (gen_image_ops, "resize_bicubic", resizing.bicubic, resizing.is_of_known_size),
     (gen_image_ops, "resize_area", resizing.area, resizing.is_of_known_size),
@@ -322,12 +318,12 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     (gen_linalg_ops, "matrix_determinant", linear_algebra.determinant, linear_algebra.is_real),
     (tf.linalg, "slogdet", linear_algebra.sign_and_logarithm, linear_algebra.is_real),
     (gen_linalg_ops, "lu", linear_algebra.factors, linear_algebra.is_real),
-    (gen_math_ops, "_histogram_fixed_width", _counted_in_bins, lambda given: _known(given["nbins"]) is not None),
+    (gen_math_ops, "_histogram_fixed_width", _counted_in_bins, lambda given: known(given["nbins"]) is not None),
     (
         gen_sparse_ops,
         "sparse_tensor_dense_mat_mul",
         _sparse_product,
-        lambda given: _known(given["a_shape"]) is not None,
+        lambda given: known(given["a_shape"]) is not None,
     ),
     (gen_special_math_ops, "bessel_i0", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i0e(x), lambda given: True),
     (gen_special_math_ops, "bessel_i1", lambda x: tf.exp(tf.abs(x)) * tf.math.bessel_i1e(x), lambda given: True),

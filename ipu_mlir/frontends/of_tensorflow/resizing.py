@@ -12,9 +12,14 @@ _TABLE_SIZE = 1024
 """In how many steps TensorFlow rounds the distance of a pixel for bicubic interpolation."""
 
 
+def known(number: Any) -> Any:
+    """A number, if it is known while a program is traced."""
+    return tensor_util.constant_value(tf.convert_to_tensor(number))
+
+
 def is_of_known_size(given: dict[str, Any]) -> bool:
     """True if the program knows all sizes."""
-    return tf.convert_to_tensor(given["images"]).shape.is_fully_defined() and _known(given["size"]) is not None
+    return tf.convert_to_tensor(given["images"]).shape.is_fully_defined() and known(given["size"]) is not None
 
 
 def bicubic(images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
@@ -38,14 +43,10 @@ def scaled_and_translated(
     )
 
 
-def _known(value: Any) -> Any:
-    return tensor_util.constant_value(tf.convert_to_tensor(value))
-
-
 def _resized(images: Any, size: Any, weights: Callable[[int, int, int], Any]) -> Any:
     images = tf.cast(images, tf.float32)
     _, height, width, _ = images.shape
-    rows, columns = (int(each) for each in _known(size))
+    rows, columns = (int(each) for each in known(size))
     found = tf.einsum("nhwc,yh->nywc", images, weights(height, rows, 0))
     return tf.einsum("nywc,xw->nyxc", found, weights(width, columns, 1))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.matchers import function_type, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.pipelines import PIPELINE
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
@@ -115,9 +115,9 @@ class Calls:
         """The gradient of the function for a batch: no example takes part in what another one gives."""
         asked = entries_of(function.attributes[GRADIENT])
         name, by = ir.FlatSymbolRefAttr(asked["of"]).value, [*ir.DenseI64ArrayAttr(asked["by"])]
-        count = len(_kind(self._named(name)).inputs)
+        count = len(function_type(self._named(name)).inputs)
         own = tuple(flag or place in by for place, flag in enumerate(flags[:count]))
-        of, kind, batcher = self._function(name, own, whole=True), _kind(function), self.batcher()
+        of, kind, batcher = self._function(name, own, whole=True), function_type(function), self.batcher()
         taken, given = (*of.taken, *(True for _ in flags[count:])), tuple(True for _ in kind.results)
         made = self._declared(function, _types(batcher, kind.inputs, taken), _types(batcher, kind.results, given))
         made.attributes[GRADIENT] = ir.DictAttr.get({**asked, "of": ir.FlatSymbolRefAttr.get(of.name)})
@@ -128,9 +128,9 @@ class Calls:
         symbols = {}
         for part, symbol in entries_of(function.attributes[DERIVATIVE]).items():
             name = ir.FlatSymbolRefAttr(symbol).value
-            whole = self._function(name, tuple(True for _ in _kind(self._named(name)).inputs), whole=True)
+            whole = self._function(name, tuple(True for _ in function_type(self._named(name)).inputs), whole=True)
             symbols[part] = ir.FlatSymbolRefAttr.get(whole.name)
-        made = self._code(function, tuple(True for _ in _kind(function).inputs), whole=True)
+        made = self._code(function, tuple(True for _ in function_type(function).inputs), whole=True)
         self._named(made.name).attributes[DERIVATIVE] = ir.DictAttr.get(symbols)
         return made
 
@@ -138,10 +138,6 @@ class Calls:
         """A private function without code, called like ``function``."""
         name = new_name(self._module, symbol_of(function))
         return func.FuncOp(name, (list(taken), list(given)), visibility="private").operation
-
-
-def _kind(function: ir.Operation) -> ir.FunctionType:
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
 
 
 def _types(batcher: Batcher, types: Sequence[ir.Type], flags: Sequence[bool]) -> list[ir.Type]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.counted import listed
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
@@ -101,7 +102,7 @@ class _Call:
         self._function, self._specs = self._made("", specs, plain)
         there, given = self._made("_forward", specs, forward)
         if given[: len(self._specs)] != self._specs:
-            raise TraceTypeError(f"fwd of {self._name} gives {_shown(given)}, and the function {_shown(self._specs)}")
+            raise TraceTypeError(f"fwd of {self._name} gives {listed(given)}, and the function {listed(self._specs)}")
         cotangents = [spec for spec in self._specs if is_made_of_floats(spec.dtype)]
 
         def backward(leaves: list[Any]) -> list[Any]:
@@ -159,7 +160,3 @@ class _Call:
                 f"custom_vjp of {self._name} uses traced tensors from around it; pass them as arguments"
             )
         return made.name, made.specs
-
-
-def _shown(specs: Sequence[TensorSpec]) -> str:
-    return ", ".join(map(str, specs)) or "nothing"

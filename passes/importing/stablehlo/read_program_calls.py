@@ -7,7 +7,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_attr
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.counted import counted, listed
 from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.registry import suggestion
@@ -177,7 +177,7 @@ def _broken_values(op: ir.Operation, name: str, row: ProgramCall, token: bool) -
                 f"has operand {number} of type {takes[number]}, not counting a token; {name} takes a tensor<i32> there"
             )
     if row.keeps_types and takes != gives:
-        return f"gives {_listed(gives)} for {_listed(takes)}; {name} keeps the types"
+        return f"gives {listed(gives)} for {listed(takes)}; {name} keeps the types"
     if len(op.results) == 1 and isinstance(op.results[0].type, ir.TupleType):
         for use in op.results[0].uses:
             if use.owner.name != "stablehlo.get_tuple_element":
@@ -225,10 +225,6 @@ def _types(values: Any) -> list[ir.Type]:
 
 def _is_of_floats(kind: ir.Type) -> bool:
     return isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
-
-
-def _listed(types: list[ir.Type]) -> str:
-    return ", ".join(map(str, types)) or "nothing"
 
 
 def target_of(op: ir.Operation) -> str:

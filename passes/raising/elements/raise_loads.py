@@ -1,7 +1,7 @@
 """``ipu-raise-loads``: what a body loads at the numbers of its loops is an operand."""
 
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside
+from ipu_mlir.dialects.analysis.matchers import is_made_inside, loop_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import Known, clone_into
@@ -41,7 +41,7 @@ def _raise(op: ir.Operation, loads: list[ir.Operation]) -> None:
     read: list[tuple[ir.Operation, ir.AffineMap]] = []
     for load in loads:
         source, *indices = load.operands
-        places = [_loop(index) for index in indices]
+        places = [loop_of(index) for index in indices]
         sizes = [nest.extents[place] if place is not None else None for place in places]
         if sizes == list(source.type.shape) and not is_made_inside(source, op):
             dimensions = [ir.AffineExpr.get_dim(place) for place in places if place is not None]
@@ -76,9 +76,3 @@ def _raise(op: ir.Operation, loads: list[ir.Operation]) -> None:
     for old, new in zip(op.results, made.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
-
-
-def _loop(index: ir.Value) -> int | None:
-    """The loop whose number ``index`` is, if it is one."""
-    op = defining_op(index, "linalg.index")
-    return None if op is None else ir.IntegerAttr(op.attributes["dim"]).value

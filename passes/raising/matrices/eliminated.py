@@ -63,8 +63,8 @@ def solution(lu: Values, b: ir.Value) -> Values:
 
     def body(arguments: Values) -> Values:
         own, singular, _ = arguments
-        is_singular = arith.CmpFOp(arith.CmpFPredicate.ONE, singular, _number(own.type, 0.0)).result
-        return [arith.SelectOp(is_singular, _number(own.type, float("nan")), own).result]
+        is_singular = arith.CmpFOp(arith.CmpFPredicate.ONE, singular, scalar_constant(own.type, 0.0)).result
+        return [arith.SelectOp(is_singular, scalar_constant(own.type, float("nan")), own).result]
 
     return [generic([found, is_zero], [tensor.EmptyOp(list(b.type.shape), b.type.element_type).result], maps,
                     [True] * (stack + 2), body).results[0]]  # fmt: skip
@@ -78,8 +78,8 @@ def sign_and_logarithm(lu: Values) -> Values:
     """Of determinants: -1, 0 or 1, and the logarithm of the size."""
 
     def sign(x: ir.Value, so_far: ir.Value) -> ir.Value:
-        one = math.CopySignOp(_number(x.type, 1.0), x).result
-        is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, x, _number(x.type, 0.0)).result
+        one = math.CopySignOp(scalar_constant(x.type, 1.0), x).result
+        is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, x, scalar_constant(x.type, 0.0)).result
         return arith.MulFOp(so_far, arith.SelectOp(is_zero, x, one).result).result
 
     def logarithm(x: ir.Value, so_far: ir.Value) -> ir.Value:
@@ -94,7 +94,7 @@ def _over_diagonal(lu: Values, initial: float, combine: Callable[[ir.Value, ir.V
     *stack, _, _ = factors.type.shape
     element, loops = factors.type.element_type, _dims(len(stack) + 1)
     maps = [ir.AffineMap.get(len(loops), 0, own) for own in (loops, loops, loops[:-1])]
-    start = fill_with(_number(element, initial), tensor.EmptyOp(stack, element).result).results[0]
+    start = fill_with(scalar_constant(element, initial), tensor.EmptyOp(stack, element).result).results[0]
 
     def body(arguments: Values) -> Values:
         x, pivot, so_far = arguments
@@ -109,12 +109,12 @@ def _diagonal(matrices: ir.Value) -> ir.Value:
     """Their diagonals, as sums of rows, so that no tile needs a whole matrix."""
     *stack, size, _ = matrices.type.shape
     element, loops = matrices.type.element_type, _dims(len(stack) + 2)
-    start = fill_with(_number(element, 0.0), tensor.EmptyOp([*stack, size], element).result).results[0]
+    start = fill_with(scalar_constant(element, 0.0), tensor.EmptyOp([*stack, size], element).result).results[0]
 
     def body(arguments: Values) -> Values:
         x, so_far = arguments
         is_own = arith.cmpi(arith.CmpIPredicate.eq, loop_index(len(stack)), loop_index(len(stack) + 1))
-        return [arith.AddFOp(so_far, arith.SelectOp(is_own, x, _number(element, 0.0)).result).result]
+        return [arith.AddFOp(so_far, arith.SelectOp(is_own, x, scalar_constant(element, 0.0)).result).result]
 
     maps = [ir.AffineMap.get(len(loops), 0, own) for own in (loops, loops[:-1])]
     return generic([matrices], [start], maps, [True] * (len(stack) + 1) + [False], body).results[0]
@@ -144,11 +144,11 @@ def _columns_of(vectors: ir.Value) -> ir.Value:
 
 
 def _choose_if_zero(x: ir.Value, is_zero: float, is_other: float) -> ir.Value:
-    zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, x, _number(x.type, 0.0)).result
-    return arith.SelectOp(zero, _number(x.type, is_zero), _number(x.type, is_other)).result
+    zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, x, scalar_constant(x.type, 0.0)).result
+    return arith.SelectOp(zero, scalar_constant(x.type, is_zero), scalar_constant(x.type, is_other)).result
 
 
-def _number(element: ir.Type, value: float) -> ir.Value:
+def scalar_constant(element: ir.Type, value: float) -> ir.Value:
     return arith.ConstantOp(element, scalar_attribute(element, value)).result
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.raising.matrices.blocked import less_product
-from ipu_mlir.passes.raising.matrices.eliminated import rows_taken
+from ipu_mlir.passes.raising.matrices.eliminated import rows_taken, scalar_constant
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import (
     constant_index,
@@ -99,7 +98,7 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
 
     def size(at: ir.Value, value: ir.Value, top: ir.Value) -> ir.Value:
         is_below = _is("sge", arith.IndexCastOp(i32, at).result, top)
-        return arith.SelectOp(is_below, math.AbsFOp(value).result, _constant(element, -1.0)).result
+        return arith.SelectOp(is_below, math.AbsFOp(value).result, scalar_constant(element, -1.0)).result
 
     def place(at: Values, each: Values) -> ir.Value:
         largest, top = each[1:]
@@ -107,12 +106,12 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
         equal = arith.CmpFOp(arith.CmpFPredicate.UEQ, own, largest).result  # the first one that is no number, too
         is_below = _is("sge", arith.IndexCastOp(i32, at[0]).result, top)
         number = arith.IndexCastOp(i32, at[0]).result
-        return arith.SelectOp(arith.AndIOp(equal, is_below).result, number, _constant(i32, height)).result
+        return arith.SelectOp(arith.AndIOp(equal, is_below).result, number, scalar_constant(i32, height)).result
 
     of_row, alone = (first, (0,)), ((row, ()),)
-    largest = _reduced([], [height], _constant(element, -1.0), [of_row, *alone], "arith.maximumf",
+    largest = _reduced([], [height], scalar_constant(element, -1.0), [of_row, *alone], "arith.maximumf",
                        lambda at, each: size(at[0], *each))  # fmt: skip
-    pivot = _reduced([], [height], _constant(i32, height), [of_row, (largest, ()), *alone], "arith.minsi", place)
+    pivot = _reduced([], [height], scalar_constant(i32, height), [of_row, (largest, ()), *alone], "arith.minsi", place)
 
     def of_both(at: Values, each: Values) -> ir.Value:
         value, place, top = each
@@ -134,7 +133,7 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
         own = _either(is_top, above, _either(is_place, other, own))
         old = _either(is_place, old_top, old)  # of the top row, it is not looked at
         is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, scale, zero(element)).result
-        factor = arith.DivFOp(old, _either(is_zero, _constant(element, 1.0), scale)).result
+        factor = arith.DivFOp(old, _either(is_zero, scalar_constant(element, 1.0), scale)).result
         less = arith.SubFOp(own, arith.MulFOp(factor, above).result).result
         found = _either(_is("slt", behind, count), less, own)
         found = _either(_is("eq", at[1], constant_index(width - 1)), factor, found)
@@ -216,10 +215,6 @@ def _scalar(place: ir.Value) -> ir.Value:
     i32 = ir.IntegerType.get_signless(32)
     number = arith.IndexCastOp(i32, place).result
     return tensor.FromElementsOp(ir.RankedTensorType.get([], i32), [number]).result
-
-
-def _constant(element: ir.Type, value: float) -> ir.Value:
-    return arith.ConstantOp(element, scalar_attribute(element, value)).result
 
 
 def _part(value: ir.Value, at: Sequence[ir.Value | int], sizes: list[int]) -> ir.Value:

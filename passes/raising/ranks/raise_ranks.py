@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
-from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, loop_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -136,16 +136,11 @@ def _elements_of(op: ir.Operation, count: RankCount, value: ir.Value) -> ir.Valu
         number = ir.BlockArgument(value).arg_number
         tensor, loops = op.operands[number], [index.plain_loop for index in count.nest.indices[number]]
     elif value.owner.operation.name == "tensor.extract":
-        tensor, loops = value.owner.operands[0], [_loop_of(index) for index in list(value.owner.operands)[1:]]
+        tensor, loops = value.owner.operands[0], [loop_of(index) for index in list(value.owner.operands)[1:]]
     else:
         return None
     shape = [count.nest.extents[loop] for loop in count.order]
     return tensor if loops == list(count.order) and list(tensor.type.shape) == shape else None
-
-
-def _loop_of(index: ir.Value) -> int | None:
-    op = defining_op(index, "linalg.index")
-    return None if op is None else ir.IntegerAttr(op.attributes["dim"]).value
 
 
 def _arguments(generic: ir.Operation, value: ir.Value) -> list[int]:

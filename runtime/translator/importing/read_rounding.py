@@ -6,6 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
+from ipu_mlir.runtime.translator.importing.scalar_lowerings import negated
 from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, apply, bits, cast
 from ipu_mlir.runtime.translator.statements.types import narrow_float
 
@@ -87,7 +88,7 @@ def _is_sound(op: ir.Operation, values: Values) -> Expression:
     floats = [] if made is None else [values[each] for each in made.operands if isinstance(each.type, ir.FloatType)]
     broken: list[Expression]
     if exception == "inv":
-        broken = [Apply(BOOL, "isnan", (value,)), *(_not(Apply(BOOL, "isnan", (each,))) for each in floats)]
+        broken = [Apply(BOOL, "isnan", (value,)), *(negated(Apply(BOOL, "isnan", (each,))) for each in floats)]
     elif exception == "oflo":
         broken = [Apply(BOOL, "isinf", (value,)), *(Apply(BOOL, "isfinite", (each,)) for each in floats)]
         if made is not None and made.name == "arith.divf":
@@ -100,13 +101,13 @@ def _is_sound(op: ir.Operation, values: Values) -> Expression:
         broken = [Apply(BOOL, "equal", (floats[1], zero)), *is_number]
     elif made is not None and made.name in _POLES:
         broken = [Apply(BOOL, "isinf", (value,)), *(Apply(BOOL, "isfinite", (each,)) for each in floats)]
-        broken.append(_not(_is_no_pole(made.name, floats)))
+        broken.append(negated(_is_no_pole(made.name, floats)))
     else:
         return Const.of(True, BOOL)
     found = broken[0]
     for each in broken[1:]:
         found = Apply(BOOL, "logical_and", (found, each))
-    return _not(found)
+    return negated(found)
 
 
 def _is_no_pole(name: str, floats: list[Expression]) -> Expression:
@@ -114,10 +115,6 @@ def _is_no_pole(name: str, floats: list[Expression]) -> Expression:
     if name in ("math.powf", "math.fpowi"):
         return Apply(BOOL, "not_equal", (floats[0], Const.of(0, floats[0].dtype)))
     return Const.of(False, BOOL)
-
-
-def _not(a: Expression) -> Expression:
-    return Apply(BOOL, "logical_not", (a,))
 
 
 def _compare(call: str, a: Expression, number: float) -> Expression:

@@ -30,7 +30,7 @@ def _compare(call: str, a: Expression, b: Expression) -> Expression:
     return Apply(BOOL, call, (a, b))
 
 
-def _not(a: Expression) -> Expression:
+def negated(a: Expression) -> Expression:
     return Apply(BOOL, "logical_not", (a,))
 
 
@@ -46,13 +46,13 @@ def compare_floats(operands: Operands, dtype: Any, attribute: Attribute) -> Expr
     if predicate in ("ord", "uno"):
         # x == x fails exactly for NaN
         both = Apply(BOOL, "logical_and", (_compare("equal", a, a), _compare("equal", b, b)))
-        return both if predicate == "ord" else _not(both)
+        return both if predicate == "ord" else negated(both)
     if predicate in ("one", "ueq"):
         differ = Apply(BOOL, "logical_or", (_compare("less", a, b), _compare("greater", a, b)))
-        return differ if predicate == "one" else _not(differ)
+        return differ if predicate == "one" else negated(differ)
     if order == "o":
         return _compare(_ORDERED[relation], a, b)
-    return _not(_compare(_INVERSE[relation], a, b))
+    return negated(_compare(_INVERSE[relation], a, b))
 
 
 def compare_integers(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.runtime import numeric
-from ipu_mlir.runtime.numeric.narrow_floats import NAMES, array_dtype, bits_dtype, bits_of, of_bits, round_to
+from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_dtype, bits_of, of_bits, round_to
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in cast:RuntimeWarning")
 SIZES = (300, 200_000)
@@ -47,7 +48,7 @@ def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
 def test_f32_is_rounded(name, size):
     x = numbers(size)
     with np.errstate(all="ignore"):
-        expected = x.astype(array_dtype(name)).astype(np.float32)
+        expected = x.astype(host_dtype(name)).astype(np.float32)
         found = numeric.function(round_to(name))(x, np.empty_like(x))
     assert_same(found, expected)
 
@@ -67,7 +68,7 @@ def test_strided_arrays_are_rounded(name):
     found = np.zeros((200, 700), np.float32)
     with np.errstate(all="ignore"):
         numeric.function(round_to(name))(x.T, found)
-        expected = x.astype(array_dtype(name)).astype(np.float32)
+        expected = x.astype(host_dtype(name)).astype(np.float32)
     assert_same(np.ascontiguousarray(found.T), expected)
 
 
@@ -89,9 +90,9 @@ def test_bits_there_and_back(name, size):
     )  # fmt: skip
     given = bits.view(bits_dtype(name))
     found = numeric.function(of_bits(name))(given, np.empty(size, np.float32))
-    assert_same(found, bits.view(array_dtype(name)).astype(np.float32))
+    assert_same(found, bits.view(host_dtype(name)).astype(np.float32))
     with np.errstate(all="ignore"):
         back = numeric.function(bits_of(name))(found, np.empty_like(given))
     is_number = ~np.isnan(found)
     assert (back[is_number] == given[is_number]).all()
-    assert np.isnan(back.view(array_dtype(name)).astype(np.float32)[~is_number]).all()
+    assert np.isnan(back.view(host_dtype(name)).astype(np.float32)[~is_number]).all()
