@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS, add_entry_flag, add_plugin_flags, file_name, load_plugins
@@ -69,10 +70,21 @@ def _translated(arguments: argparse.Namespace) -> str:
 
         module = ipu_mlir.compile(module, entry=entry).module("host")
     else:
+        _refuse_tensors(module, entry)
         to_host(module.operation)
     kernels = arguments.kernels or ("always" if arguments.to_kernels else "never")
     translation = translate(module, entry, TranslatorOptions(kernels=kernels))
     return _kernels(translation.kernels, arguments.to_llvm) if arguments.to_kernels else translation.source
+
+
+def _refuse_tensors(module: Any, entry: str) -> None:
+    from ipu_mlir.dialects.support.bindings import ir
+    from ipu_mlir.dialects.support.errors import CompileError
+
+    kind = ir.SymbolTable(module.operation)[entry].attributes["function_type"].value
+    for each in (*kind.inputs, *kind.results):
+        if isinstance(each, ir.RankedTensorType):
+            raise CompileError(f"@{entry} takes or gives {each}, and is not compiled yet; add --compile")
 
 
 def _kernels(text: str, to_llvm: bool) -> str:

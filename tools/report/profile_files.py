@@ -55,7 +55,8 @@ def parse_profile(content: bytes) -> Profile:
     except UnicodeDecodeError as error:
         raise UnreadableProfile("not JSON: the file is no UTF-8 text") from error
     except json.JSONDecodeError as error:
-        raise UnreadableProfile(f"not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from error
+        where = f"in line {error.lineno}, column {error.colno}"
+        raise UnreadableProfile(f"not JSON: {error.msg} {where}; give what ipu-run --profile wrote") from error
     except RecursionError as error:
         raise UnreadableProfile("nested too deeply") from error
     except ValueError as error:  # a number of thousands of digits

@@ -3,6 +3,7 @@
 // RUN: ipu-translate --to-numpy --compile %s -o %t | filecheck %s --check-prefix=SILENT --allow-empty
 // RUN: filecheck %s < %t
 // RUN: not ipu-translate %s 2>&1 | filecheck %s --check-prefix=WHAT
+// RUN: not ipu-translate --to-numpy %s 2>&1 | filecheck %s --check-prefix=TENSORS
 // RUN: not ipu-translate --to-numpy --entry nobody %s 2>&1 | filecheck %s --check-prefix=ENTRY
 // RUN: not ipu-translate --to-numpy %S/Inputs/wrong.mlir 2>&1 | filecheck %s --check-prefix=WRONG
 
@@ -10,6 +11,7 @@
 // CHECK: def main(
 // CHECK: add(
 // SILENT-NOT: def
+// TENSORS: @main takes or gives tensor<{{.*}}>, and is not compiled yet; add --compile
 // WHAT: ipu-translate: error: say what to translate to: --to-numpy, --to-kernels or --to-llvm; see ipu-translate --help
 // ENTRY: ipu-translate: error: {{.*}}nobody
 // WRONG: wrong.mlir:2:3: error: 'func.return' op has 0 operands

@@ -61,7 +61,7 @@ def test_a_wrong_profile_is_refused_with_the_place(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "not JSON: Expecting property name.* in line 1, column 2"),
+        (b"{", "not JSON: Expecting property name.* in line 1, column 2; give what ipu-run --profile wrote"),
         (b"\xff\xfe", "not JSON: the file is no UTF-8 text"),
         (b"[1, NaN]", "not JSON: NaN is no number"),
         (b"[1, 2]", "not a profile: schema is None"),
