@@ -1,10 +1,13 @@
 """Products of matrices, also of rows in groups, whose sums are made in float32 for floats of 16 bits."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import as_operand, common_dtype, constant, rule
+from ipu_mlir.specs.tensor_types import kind_of
 
 
 @rule("mm.default", "bmm.default", "matmul.default", "mv.default", "dot.default")
@@ -25,22 +28,29 @@ def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 @rule("addmm.default", "baddbmm.default", "addmv.default")
 def _added(x: Any, one: Any, other: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _sum_of(x, np.matmul(one, other), beta, alpha)
+    return _sum_of(np.matmul, x, one, other, beta, alpha)
 
 
 @rule("addbmm.default")
 def _added_batches(x: Any, one: Any, other: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _sum_of(x, np.einsum("bij,bjk->ik", one, other), beta, alpha)
+    return _sum_of(partial(np.einsum, "bij,bjk->ik"), x, one, other, beta, alpha)
 
 
 @rule("addr.default")
 def _added_outer(x: Any, one: Any, other: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _sum_of(x, one[:, None] * other[None, :], beta, alpha)
+    return _sum_of(lambda one, other: one[:, None] * other[None, :], x, one, other, beta, alpha)
 
 
-def _sum_of(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """``beta`` times ``x``, of which nothing counts if that is 0, plus ``alpha`` times ``product``."""
-    dtype = common_dtype([x, product])
+def _sum_of(multiply: Callable[[Any, Any], Any], x: Any, one: Any, other: Any, beta: Any, alpha: Any) -> Any:
+    """``beta`` times ``x``, of which nothing counts if that is 0, plus ``alpha`` times a product.
+
+    Floats of few bits are multiplied by factors in f32, which are no numbers of theirs, and rounded once.
+    """
+    dtype = common_dtype([x, one])
+    if kind_of(dtype) == "f" and dtype.itemsize < 4 and not (alpha == 1 and beta in (0, 1)):
+        x, one, other = (each.astype(np.float32) for each in (x, one, other))
+        return _sum_of(multiply, x, one, other, beta, alpha).astype(dtype)
+    product = multiply(one, other)
     product = product.astype(dtype) if alpha == 1 else product * as_operand(alpha, dtype)
     if beta == 0:
         return np.broadcast_to(product, np.broadcast_shapes(x.shape, product.shape))

@@ -81,6 +81,17 @@ def test_gradients_of_determinants_know_which_factors_are_kept():
     check(f, numbers(3, 4, 4), numbers(4, 4))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sums_of_products_with_factors_are_rounded_once(dtype):
+    x, y = numbers(6, 6).to(dtype), numbers(6, 6).to(dtype)
+
+    def f(x, y):
+        return torch.addmm(x, x, y, beta=-4.775, alpha=2.0315), torch.addmv(x[0], y, x[1], alpha=0.3)
+
+    for one, other in zip(ipu.compile(f, args=[x, y], target=TARGET)(x, y), f(x.double(), y.double()), strict=True):
+        assert torch.allclose(one.double(), other, rtol=0.51 * torch.finfo(dtype).eps, atol=1e-6)
+
+
 def test_eigenvalues_of_general_matrices():
     def f(x, y):
         values, vectors = torch.linalg.eig(x)
