@@ -31,7 +31,7 @@ def test_training_changes_weights_and_statistics_as_pytorch_does():
     ours = model()
     theirs = copy.deepcopy(ours)
     x, y = torch.randn(5, 8), torch.randint(0, 4, (5,))
-    compiled = torch.compile(ours, backend=ipu.torch.backend, options=OPTIONS)
+    compiled = torch.compile(ours, backend="ipu", options=OPTIONS)
     assert train(ours, compiled, x, y) == pytest.approx(train(theirs, theirs, x, y), rel=1e-5)
     for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
