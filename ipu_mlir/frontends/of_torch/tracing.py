@@ -55,6 +55,9 @@ def trace_plainly(settings: ExitStack) -> None:
         patch.object(eval_frame, "_callback_from_stance", _for_bodies(eval_frame._callback_from_stance))
     )
     settings.enter_context(patch.object(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True))
+    settings.enter_context(
+        patch.object(fake_tensor.FakeTensor, "_find_common_device", _common_device(fake_tensor.FakeTensor))
+    )
     settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
     settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
@@ -74,6 +77,19 @@ def _on_any_device(query: Any, key: Any, value: Any) -> None:
 def _for_bodies(chosen: Any) -> Any:
     """Let ``torch.compile`` compile the bodies of loops and branches alone; what a program has compiled is traced."""
     return lambda callback: chosen(callback) if _in_hop_compile() else None
+
+
+def _common_device(kind: Any) -> Any:
+    """Let zero tangents, which PyTorch has on no device in transforms of transforms, be where others are."""
+    theirs = kind._find_common_device
+
+    def common(*args: Any) -> Any:
+        try:
+            return theirs(*args)
+        except fake_tensor.FakeTensorDeviceMismatchError:
+            return torch.device("cpu"), False
+
+    return common
 
 
 def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: int | None = None) -> bool:
