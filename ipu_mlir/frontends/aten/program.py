@@ -95,9 +95,9 @@ def _results(graph: torch.fx.Graph, values: dict[torch.fx.Node, Any], trace: Tra
 
 
 def _held(node: torch.fx.Node) -> Any:
-    """The tensor that a body holds."""
-    tensor = getattr(node.graph.owning_module, str(node.target))
-    return constant(to_numpy(tensor, tensor.dtype))
+    """The tensor that a body holds, or a generator of random numbers, as it is."""
+    held = getattr(node.graph.owning_module, str(node.target))
+    return constant(to_numpy(held, held.dtype)) if isinstance(held, torch.Tensor) else held
 
 
 def _spec(node: torch.fx.Node) -> TensorSpec:

@@ -167,7 +167,7 @@ def _covariance(input: Any, *, correction: int = 1, fweights: Any = None, aweigh
     x = torch.atleast_2d(input)
     if not x.is_floating_point() and not x.is_complex():
         x = x.to(torch.get_default_dtype())
-    counts = torch.ones(x.shape[1]) if fweights is None else fweights
+    counts = torch.ones(x.shape[1], dtype=x.real.dtype if x.is_complex() else x.dtype) if fweights is None else fweights
     weights = counts if aweights is None else counts * aweights
     total = weights.sum()
     apart = x - (x * weights).sum(1, keepdim=True) / total

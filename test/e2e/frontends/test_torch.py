@@ -102,6 +102,7 @@ def test_functions_that_look_at_values_before_they_compute():
             both_sides,
             torch.histogram(x, 5, range=(-1.0, 1.0), density=True),
             torch.histogram(x, 3, range=(-2.0, 2.0)),
+            torch.corrcoef(x.reshape(4, 8).half()),
         )
 
     x = torch.randn(32, generator=torch.manual_seed(0))

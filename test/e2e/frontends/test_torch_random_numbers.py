@@ -58,6 +58,7 @@ def test_places_and_orders_are_drawn():
         (lambda: torch.randn(20000, dtype=torch.bfloat16).float(), 0.0, 1.0),
         (lambda: torch.randint(0, 2**40, (20000,)).float() / 2**40, 0.5, 12**-0.5),
         (lambda: torch.bernoulli(torch.full((20000,), 0.3)), 0.3, 0.21**0.5),
+        (lambda: torch.rand(20000, generator=torch.Generator().manual_seed(1)), 0.5, 12**-0.5),
     ],
 )
 def test_moments_of_random_numbers(draw, mean, deviation):
