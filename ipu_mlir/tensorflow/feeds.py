@@ -184,7 +184,9 @@ def _elements(dataset: Any) -> Iterator[Any]:
 
 
 def out_of_graph(dataset: Any) -> Any:
-    """A dataset for iterators of eager mode, one of the graph that is being made too."""
+    """A dataset for iterators of eager mode, one of the graph that is being made too; an iterator as it is."""
+    if isinstance(dataset, tf.data.Iterator):
+        return dataset
     variant = dataset._variant_tensor
     if tf.is_tensor(variant) and not tf.is_symbolic_tensor(variant):
         return dataset
