@@ -13,14 +13,15 @@ from outcomes import TARGET, Case, NotTaken, run_all
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 from torch_models import model_cases
+from torch_modules import module_cases
 
 import ipu_mlir as ipu
 
 HEAD = f"""Written by `scripts/sweeps/torch_ops.py` with torch {torch.__version__}: of each op up to nine of the
 samples that the tests of PyTorch have of it (`torch.testing`), five in float32 and two in int32 and bool, three
-gradients (`torch.autograd.grad` in the program), and models written out, forward and after ten steps of Adam, compared
-with what PyTorch gives. *Not imported* is what PyTorch does not trace or export, or what has no rule. Ops that draw
-random numbers are left out."""
+gradients (`torch.autograd.grad` in the program), of each module up to two of the inputs that they have of it, and
+models written out, forward and after ten steps of Adam, compared with what PyTorch gives. *Not imported* is what
+PyTorch does not trace or export, or what has no rule. What draws random numbers is left out."""
 
 _TYPES = (torch.float32, torch.int32, torch.bool)
 _OF_ROUNDING = ("native_layer_norm", "logcumsumexp")
@@ -35,8 +36,9 @@ _MOST = 20_000
 
 
 def cases() -> list[Case]:
-    """Of every op samples in float32, int32 and bool, and gradients."""
-    return [case for op in op_db for case in _cases_of(op)] + model_cases()
+    """Of every op samples in float32, int32 and bool, and gradients; modules, and models."""
+    ops = [case for op in op_db for case in _cases_of(op)]
+    return [*ops, *module_cases(_run, gradient, _arrays), *model_cases()]
 
 
 def constant_cases() -> list[Case]:
