@@ -24,12 +24,18 @@ SAMPLES = {
         *('lax.reduce_window(p, p.dtype.type(1), lax.mul, (2, 2), (1, 2), "SAME")', "lax.top_k(x, 2)  gradient"),
         *("special.betainc(p, q, u)", "special.zeta(p + 1.5, q)", "random.permutation(key, v)", "random.gamma(key, p)"),
     ),
+    "jax_primitives": (
+        *("bessel_i0e_shape_bfloat16_20_20_", "cummin_dtype_by_fun_shape_int16_8_9_axis_0_reverse_False"),
+        *("div_singularity_0_by_0_lhs_float32_2_rhs_float32_2_", "random_gamma_shape_float64_"),
+        *("reduce_precision_in_float32_5_7_out_float16_5_7_", "top_k_dtypes_inshape_uint8_5_3_k_2"),
+    ),
     "numpy_functions": (
         *("np.histogram(v, 4)", "np.linalg.lstsq(x.T, w[:4])", "np.nanquantile(n, 0.3)", "np.sort(x, axis=0)"),
         *("np.fft.irfft(z[0])", "np.sum(i)", "np.trapezoid(v, s5)", "x[i % 3, i]"),
     ),
     "torch_ops": (
         *("cumprod  gradient", "index_put", "logcumsumexp", "nn.functional.unfold", "scatter_add", "topk", "var_mean"),
+        *("GroupNorm  0.0  training", "MultiheadAttention  0.5  gradient", "Conv3d  0.0  inference"),
         *("vision transformer  forward", "variational autoencoder  10 steps"),
     ),
     "keras_layers": (
@@ -38,7 +44,12 @@ SAMPLES = {
         *("SpectralNormalization  training", "GRU  gradient"),
     ),
 }
-NEEDS = {"jax_functions": ("jax",), "torch_ops": ("torch", "expecttest"), "keras_layers": ("tensorflow", "keras")}
+NEEDS = {
+    "jax_functions": ("jax",),
+    "jax_primitives": ("jax",),
+    "torch_ops": ("torch", "expecttest"),
+    "keras_layers": ("tensorflow", "keras"),
+}
 
 
 @pytest.fixture
