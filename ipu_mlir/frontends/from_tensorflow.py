@@ -15,7 +15,8 @@ from ipu_mlir.frontends.of_tensorflow.texts import as_mlir_reads, refuse_arrays_
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
-_ALIAS = re.compile(r"parameter_number = (\d+) : i64")
+_ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
+"""An argument, a variable, and the result that is its new value."""
 
 _COMPOSITES = (tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
 """What stands for several tensors."""
@@ -29,11 +30,13 @@ class TensorFlowCall:
         structure: the arguments, positional and by name, as specs and values that are part of the program.
         results: the results, as specs; rows of gradients of tables have one of their own, of several tensors.
         captured: values that the function takes besides its arguments: constants and variables, read when it runs.
+        changed: the variables that it assigns; their new values follow the results.
     """
 
     structure: Any
     results: Any
     captured: tuple[Any, ...]
+    changed: tuple[tf.Variable, ...] = ()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -57,17 +60,27 @@ class TensorFlowCall:
                 check_constant(value, known, f"leaf {place} of the arguments")
         return [*own, *(_parts(np.asarray(each, dtype=each.dtype.as_numpy_dtype)) for each in self.captured)]
 
-    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
-        """The results as tensors, nested as the function has them."""
+    def unflatten(self, results: Sequence[np.ndarray]) -> tuple[Any, list[tf.Tensor]]:
+        """The results as tensors, nested as the function has them, and the new values of the variables."""
         leaves = tf.nest.flatten(self.results, expand_composites=True)
         rest = iter(results)
         values = [_tensor(next(rest), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
-        return tf.nest.pack_sequence_as(self.results, values, expand_composites=True)
+        following = [_tensor(result, each) for result, each in zip(rest, self.changed, strict=True)]
+        return tf.nest.pack_sequence_as(self.results, values, expand_composites=True), following
+
+    def give_back(self, found: tuple[Any, list[tf.Tensor]], _: Sequence[Any], __: Mapping[str, Any]) -> Any:
+        """The results, of what ``unflatten`` has given; the variables have their new values then."""
+        results, following = found
+        for each, value in zip(self.changed, following, strict=True):
+            each.assign(value)
+        return results
 
     @property
     def result_names(self) -> list[str]:
-        """Their numbers."""
-        return [f"result{place}" for place, _ in enumerate(tf.nest.flatten(self.results, expand_composites=True))]
+        """The numbers of the tensors, and the names of the variables."""
+        leaves = tf.nest.flatten(self.results, expand_composites=True)
+        tensors = [each for each in leaves if isinstance(each, tf.TensorSpec)]
+        return [*(f"result{place}" for place, _ in enumerate(tensors)), *(each.name for each in self.changed)]
 
 
 def _parts(array: np.ndarray) -> np.ndarray:
@@ -77,7 +90,7 @@ def _parts(array: np.ndarray) -> np.ndarray:
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
-def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
+def _tensor(result: np.ndarray, spec: tf.TensorSpec | tf.Variable) -> tf.Tensor:
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
     if wanted.kind == "c":
         return tf.constant(np.ascontiguousarray(result).view(wanted)[..., 0])
@@ -88,7 +101,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     """A ``tf.function``, a plain function or a Keras model for ``args``.
 
     Raises:
-        CompileError: XLA cannot compile the function, or it changes a variable.
+        CompileError: XLA cannot compile the function.
     """
     if args is None:
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[tf.TensorSpec(...), ...]")
@@ -136,14 +149,14 @@ def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name:
     except (TypeError, ValueError, tf.errors.OpError) as error:
         said = error if graph is None else why(error, graph)
         raise CompileError(f"TensorFlow cannot compile {name}: {said}") from error
-    if _ALIAS.search(text.partition("func.func")[0]):
-        raise CompileError(
-            f"{name} changes variables, which a program here cannot; return their new values, and assign them"
-        )
     variables = {id(each.handle): each for each in concrete.graph.variables}
     captured = tuple(variables.get(id(outside), outside) for outside, _ in concrete.graph.captures)
+    aliases = _ALIAS.findall(text.partition("func.func")[0])
+    changed = tuple(
+        captured[int(argument) - len(specs)] for argument, _ in sorted(aliases, key=lambda each: int(each[1] or 0))
+    )
     results = tf.nest.map_structure(_spec, concrete.structured_outputs)
-    return Imported(as_mlir_reads(text, graph), TensorFlowCall(structure, results, captured))
+    return Imported(as_mlir_reads(text, graph), TensorFlowCall(structure, results, captured, changed))
 
 
 def _spec(leaf: Any) -> Any:
