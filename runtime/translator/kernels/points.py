@@ -1,6 +1,7 @@
 """The points of a loop nest: where each access lies in memory, and what expressions are there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from math import prod
 
@@ -75,6 +76,16 @@ class Points:
     def known_count(self, axis: int) -> int:
         """The number of points of ``axis`` in all."""
         return prod(self.extents[loop] for loop in self.axes[axis])
+
+    @contextmanager
+    def loops(self, axes: Sequence[int]) -> Iterator[None]:
+        """What is done at each point of ``axes``."""
+        with ExitStack() as stack:
+            for axis in axes:
+                self.at[axis] = stack.enter_context(self.function.loop(self.count(axis)))
+            yield
+        for axis in axes:
+            self.at.pop(axis)
 
     def stride(self, access: Access, axis: int) -> int:
         """How far the next point of ``axis`` is where all of the buffer is in memory; addresses take ``step``."""

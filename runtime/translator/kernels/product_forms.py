@@ -16,6 +16,7 @@ _LARGEST_FACTOR = 1 << 19  # elements: 2 MiB of f32. A larger one is slow to rea
 _COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
 _CALL_US = 0.8  # of BLAS, by way of NumPy
 _SMALL_MATRIX = 1 << 10  # products, of which BLAS does each matrix of a stack by itself
+_TINY, _TINY_IN_LANES = 1 << 8, 1 << 6  # terms of a matrix that is written out, and where results lie side by side
 _MATRIX_US = 0.1  # of a stack: 8 x 8 times 8 x 8 took 0.19 by BLAS, in registers 0.04
 _ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
 _WAKING_US = 20.0  # what it takes the second to begin
@@ -73,7 +74,17 @@ def beats_blas(dot: Dot, loop: int | None = None) -> bool:
     form = thin(dot)
     if form is not None:
         return loop is None or (loop == form.many and form.is_along)
+    if is_tiny_stack(dot, loop):
+        return saved_product_us(dot, loop) > _CALL_US
     return (loop is None or loop != lanes_of(dot)) and saved_product_us(dot, loop) > _CALL_US
+
+
+def is_tiny_stack(dot: Dot, loop: int | None = None) -> bool:
+    """True for a stack of matrices so small that one is written out; ``loop``, if any, is one of the stack's."""
+    kinds, lanes = loop_kinds(dot), lanes_of(dot)
+    terms = prod(dot.extents[each] for each in (*kinds.rows, *kinds.columns, *kinds.summed))
+    is_stack = bool(kinds.batch) and bool(kinds.rows or kinds.columns) and lanes not in kinds.batch
+    return is_stack and terms <= (_TINY if lanes is None else _TINY_IN_LANES) and (loop is None or loop in kinds.batch)
 
 
 def saved_product_us(dot: Dot, loop: int | None = None) -> float:
@@ -85,7 +96,8 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
         return gemm_us(dot)
     lanes, saved = lanes_of(dot), copied_elements(dot)
     matrices = prod(dot.extents[each] for each in loop_kinds(dot).batch)
-    if lanes is not None and matrices > 1 and prod(dot.extents) <= matrices * _SMALL_MATRIX:
+    is_small = lanes is not None and matrices > 1 and prod(dot.extents) <= matrices * _SMALL_MATRIX
+    if is_small or is_tiny_stack(dot):
         return _CALL_US + matrices * _MATRIX_US
     if lanes is None:
         found = turned(dot, loop)

@@ -5,8 +5,7 @@ take. Here the factors are read where they lie. Each sum adds its terms in the o
 registers beside it: results have the same bits for all tiles, blocks and threads.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -17,10 +16,11 @@ from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
-from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
+from ipu_mlir.runtime.translator.kernels.product_forms import is_tiny_stack, lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.thin_products import thin, write_thin_product
 from ipu_mlir.runtime.translator.statements.access import Access
+from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
 from ipu_mlir.runtime.translator.statements.statements import Dot
 
 MOST_VECTORS, MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
@@ -51,7 +51,10 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
     if form is not None and (loop is None or (loop == form.many and form.is_along)):
         write_thin_product(function, dot, form, part)
         return
-    lanes, dtype = lanes_of(dot), dot.out.buffer.dtype
+    if is_tiny_stack(dot, loop):
+        _write_stack(function, dot, loop, part)
+        return
+    lanes = lanes_of(dot)
     if lanes is None and (found := turned(dot, loop)):
         copy, dot = found
         write_nest(function, ordered(copy))
@@ -59,12 +62,7 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
     if lanes in (None, loop):
         write_reduction(function, dot, loop, part)
         return
-    if dtype.kind not in "fiu" or any(each.buffer.dtype != dtype for each in (dot.a, dot.b)):
-        raise NoKernel("a product has one type")
-    if 0 in dot.extents:
-        raise NoKernel("a sum of nothing")
-    if any(function.place(each.buffer) is function.place(dot.out.buffer) for each in (dot.a, dot.b)):
-        raise NoKernel("a product reads what it writes")
+    _check(function, dot)
 
     def outermost_first(n: int) -> tuple[bool, bool, bool, int, int]:
         is_summed = not dot.out.strides[n]
@@ -77,6 +75,49 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
     kinds = [(not out.strides[n], order[n] == lanes) for n in range(len(order))]
     points = Points.over(function, extents, [a, b, out], kinds, part)
     _Product(points, (a, b), out).write()
+
+
+def _check(function: Function, dot: Dot) -> None:
+    """Raise if ``dot`` has no form in registers."""
+    if dot.out.buffer.dtype.kind not in "fiu" or len({each.buffer.dtype for each in (dot.a, dot.b, dot.out)}) > 1:
+        raise NoKernel("a product has one type")
+    if 0 in dot.extents:
+        raise NoKernel("a sum of nothing")
+    if any(function.place(each.buffer) is function.place(dot.out.buffer) for each in (dot.a, dot.b)):
+        raise NoKernel("a product reads what it writes")
+
+
+def _added(function: Function, a: Value, b: Value, before: Value) -> Value:
+    """``before`` and one more term."""
+    if before.dtype.kind == "f":
+        return function.ops.op("math.fma", a, b, before)
+    return function.ops.op("arith.addi", function.ops.op("arith.muli", a, b), before)
+
+
+def _write_stack(function: Function, dot: Dot, loop: int | None, part: Cut | None) -> None:
+    """Matrix after matrix of a stack, all of one written out: its numbers are in registers."""
+    _check(function, dot)
+    kinds, dtype = loop_kinds(dot), dot.out.buffer.dtype
+    order = sorted(kinds.batch, key=lambda n: (n != loop, -dot.out.strides[n], n))
+    stack = [replace(each, strides=tuple(each.strides[n] for n in order)) for each in (dot.a, dot.b, dot.out)]
+    points = Points.over(function, tuple(dot.extents[n] for n in order), stack, cut=part and replace(part, loop=0))
+
+    def at(number: int, place: dict[int, int]) -> Access:
+        steps = (dot.a, dot.b, dot.out)[number].strides
+        return replace(stack[number], offset=stack[number].offset + sum(steps[n] * i for n, i in place.items()))
+
+    def places(loops: tuple[int, ...]) -> list[dict[int, int]]:
+        return [dict(zip(loops, each, strict=True)) for each in product(*(range(dot.extents[n]) for n in loops))]
+
+    with points.loops(range(len(points.axes))):
+        held: dict[Access, Value] = {}
+        for kept in places((*kinds.rows, *kinds.columns)):
+            total = function.code.constant(0, dtype)
+            for summed in places(kinds.summed):
+                a, b = (at(number, kept | summed) for number in (0, 1))
+                held.update({each: points.load(each, dtype) for each in (a, b) if each not in held})
+                total = _added(function, held[a], held[b], total)
+            points.store(at(2, kept), total)
 
 
 class _Product:
@@ -103,11 +144,11 @@ class _Product:
         before = [
             n for n in self.outer if self.points.stride(wide[-1], n) or (cut and self.points.axes[n][0] == cut.loop)
         ]
-        with self._loops(before):
+        with self.points.loops(before):
             for start, vectors, end, mask in self._parts():
                 with self.function.loop(end, LANES * vectors, start) as column:
                     self.points.at[self.lanes] = column
-                    with self._loops([n for n in self.outer if n not in before]):
+                    with self.points.loops([n for n in self.outer if n not in before]):
                         self._all_rows(vectors, mask)
                 self.points.at.pop(self.lanes)
 
@@ -161,7 +202,7 @@ class _Product:
             else:
                 self.sums[at] = function.held(zeros)
         masks = [None] * (vectors - 1) + [mask]
-        with self._loops(self.inner):
+        with self.points.loops(self.inner):
             found: list[dict[tuple[int, int], Value]] = [{}, {}]
             places = [self.points.place(factor) for factor in self.factors]
             for at in tile:
@@ -182,11 +223,7 @@ class _Product:
                         )
                     terms.append(values[row, vector])
                 before = function.read(self.sums[at], zeros)
-                if self.dtype.kind == "f":
-                    after = function.ops.op("math.fma", *terms, before)
-                else:
-                    after = function.ops.op("arith.addi", function.ops.op("arith.muli", *terms), before)
-                function.write(self.sums[at], after)
+                function.write(self.sums[at], _added(function, terms[0], terms[1], before))
         pointer, place = function.pointer(self.out.buffer), self.points.place(self.out)
         for row, vector in tile:
             value = function.read(self.sums[row, vector], zeros)
@@ -198,13 +235,3 @@ class _Product:
         if self.rows is not None:
             offset += row * self.points.step(access, self.rows)
         return self.function.plus(place, self.function.code.index(offset)) or self.function.code.index(0)
-
-    @contextmanager
-    def _loops(self, axes: Sequence[int]) -> Iterator[None]:
-        """What is done at each point of ``axes``."""
-        with ExitStack() as stack:
-            for axis in axes:
-                self.points.at[axis] = stack.enter_context(self.function.loop(self.points.count(axis)))
-            yield
-        for axis in axes:
-            self.points.at.pop(axis)

@@ -162,8 +162,9 @@ def test_stacks_of_small_products_are_kernels_and_others_calls() -> None:
 %c[{square}*d0 + {size}*d1 + d2]
 }}"""
 
-    found = translated(stacked(1000, 8), "auto")
-    assert "run0.run(" in found.source
     assert "matmul(" in translated(stacked(100, 64), "auto").source
-    a, b = numbers(1000, 8, 8), numbers(1000, 8, 8)
-    np.testing.assert_allclose(Engine.of(found, 1).run([a, b])[0], a @ b, rtol=1e-4, atol=1e-5)
+    for size in (2, 3, 8):
+        found = translated(stacked(1000, size), "auto")
+        assert "run0.run(" in found.source
+        a, b = numbers(1000, size, size), numbers(1000, size, size)
+        np.testing.assert_allclose(Engine.of(found, 1).run([a, b])[0], a @ b, rtol=1e-4, atol=1e-5)
