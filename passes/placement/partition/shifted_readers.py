@@ -11,7 +11,8 @@ from ipu_mlir.passes.support.tensor_views import slice_offsets
 def reach_of_readers(value: ir.Value) -> tuple[int, ...]:
     """In each dimension of ``value``, how far apart the slices begin that one op reads of it, at most.
 
-    Loops that ``value`` goes into are followed. Slices that begin further apart than they are long are no shifts.
+    Loops that ``value`` goes into are followed, and what is made of it by a border around it. Slices that begin further
+    apart than they are long are no shifts.
     """
     reach = (0,) * len(value.type.shape)
     seen, waiting = {value}, [value]
@@ -19,6 +20,10 @@ def reach_of_readers(value: ir.Value) -> tuple[int, ...]:
         each = waiting.pop()
         reach = tuple(map(max, reach, _reach_of_slices(each)))
         for use in each.uses:
+            padded = use.owner.operation.results
+            if use.owner.operation.name == "tensor.insert_slice" and len(padded[0].type.shape) == len(reach):
+                waiting += {padded[0]} - seen
+                seen.add(padded[0])
             for flow in flows(use.owner.operation):
                 place = use.operand_number - flow.first
                 if flow.source == use.owner.operation and 0 <= place < len(flow.targets):

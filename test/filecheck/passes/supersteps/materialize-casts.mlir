@@ -35,3 +35,28 @@ func.func @cast_without_mapping_stays(%x: tensor<4xf32>) -> tensor<?xf32> {
   %y = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+#x = #ipu.mapping<6, [[3, 6, 1, 1]], 0, 0>
+#far = #ipu.mapping<8, [[4, 8, 1, 1]], 0, 0>
+#box = #ipu.mapping<8, [[3, 3, 1, 0], [3, 6, 1, 1]], 0, 0>
+
+// CHECK-LABEL: func.func @what_is_padded_is_padded_where_it_is_read
+// CHECK-SAME: (%[[X:.*]]: tensor<6xf32
+// CHECK-NOT: linalg.fill
+// CHECK: tensor.empty() : tensor<8xf32
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<8xf32, #[[BOX:m[0-9]+]]>
+// CHECK: %[[I:.*]] = tensor.insert_slice %[[X]] into %[[E]][1] [6] [1]
+// CHECK: %[[L:.*]] = arith.constant dense<0.000000e+00> : tensor<1xf32
+// CHECK: %[[J:.*]] = tensor.insert_slice %[[L]] into %[[I]][0] [1] [1]
+// CHECK: %[[K:.*]] = tensor.insert_slice %{{.*}} into %[[J]][7] [1] [1]
+// CHECK: return %[[K]] : tensor<8xf32, #[[BOX]]>
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2, name = "ipu2"}>} {
+func.func @what_is_padded_is_padded_where_it_is_read(%x: tensor<6xf32, #x>) -> tensor<8xf32, #box> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32, #far>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32, #far>) -> tensor<8xf32, #far>
+  %p = tensor.insert_slice %x into %f[1] [6] [1] : tensor<6xf32, #x> into tensor<8xf32, #far>
+  %y = tensor.cast %p : tensor<8xf32, #far> to tensor<8xf32, #box>
+  return %y : tensor<8xf32, #box>
+}
+}
