@@ -13,6 +13,10 @@ from torch.nn import functional
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ipu_mlir.frontends.aten.rules import rule
+from ipu_mlir.frontends.aten.sequences import SPACE
+from ipu_mlir.frontends.support.suppression import kept
+
 
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
     """By op, what each that writes to none of its arguments does."""
@@ -57,7 +61,7 @@ def _aligned_regions(x: Any, boxes: Any, scale: float, rows: int, columns: int, 
         return near.reshape(-1, count, samples, size).mean(2)
 
     down, aside = shares(top, bottom, rows, x.shape[2]), shares(left, right, columns, x.shape[3])
-    return down[:, None] @ x[boxes[:, 0].to(torch.int64)] @ aside[:, None].mT
+    return down[:, None] @ (x if len(x) == 1 else x[boxes[:, 0].to(torch.int64)]) @ aside[:, None].mT
 
 
 def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any, *settings: int) -> Any:
@@ -77,3 +81,19 @@ def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any
     taken = taken.reshape(count, groups, channels // groups * kh * kw, rows * columns)
     found = (weight.reshape(groups, made // groups, -1) @ taken).reshape(count, made, rows, columns)
     return found + bias.reshape(-1, 1, 1)
+
+
+@torch.library.custom_op(f"{SPACE}::kept_boxes", mutates_args=())
+def kept_boxes(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, threshold: float) -> torch.Tensor:
+    """``kept`` of ``frontends/support/suppression.py``, on PyTorch's tensors."""
+    raise NotImplementedError("it is traced only")
+
+
+@kept_boxes.register_fake
+def _shape(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, threshold: float) -> torch.Tensor:
+    return torch.empty_like(is_there)
+
+
+@rule(f"{SPACE}.kept_boxes.default")
+def _kept(boxes: Any, groups: Any, is_there: Any, threshold: float) -> Any:
+    return kept(boxes, groups, is_there, threshold)

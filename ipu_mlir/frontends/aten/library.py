@@ -15,6 +15,7 @@ _MODULES = (
     "control",
     "convolutions",
     "creating",
+    "custom_ops",
     "indexing",
     "layers",
     "mathematics.bessel",

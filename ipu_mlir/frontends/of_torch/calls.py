@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.arguments import as_argument, check_constant, ref
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.aten.rules import to_numpy, to_numpy_dtype
-from ipu_mlir.frontends.of_torch.selected import Selected, refused
+from ipu_mlir.frontends.of_torch.selected import Selected
 from ipu_mlir.frontends.of_torch.sparse import Coo
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
@@ -121,6 +121,21 @@ pytree.register_pytree_node(
 )
 
 
+class _Counted:
+    """Rows of a result, of which the first are those that the program gives."""
+
+    def __init__(self, rows: Any, count: Any) -> None:
+        self.rows, self.count = rows, count
+
+
+def _cut(children: Iterable[Any], _: Any) -> Any:
+    rows, count = children
+    return rows[: int(count)] if isinstance(count, torch.Tensor) else _Counted(rows, count)
+
+
+pytree.register_pytree_node(_Counted, lambda each: ([each.rows, each.count], None), _cut)
+
+
 def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
     """``results`` as a tree whose leaves have all tensors: of objects of other classes, their attributes.
 
@@ -129,7 +144,8 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
 
     def of_leaf(leaf: Any) -> Any:
         if isinstance(leaf, Selected):
-            raise refused("a result, what a mask selects,")
+            packed = leaf.packed()
+            return _Counted(packed.rows, packed.mask.sum())
         if isinstance(leaf, Coo):
             raise CompileError("a result is a sparse matrix; give x.to_dense()")
         if (

@@ -6,6 +6,7 @@ Reductions, losses and assignments of selected rows have shapes that do not depe
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import starmap
 from math import inf, prod
 from typing import Any
 
@@ -23,8 +24,8 @@ def _words(text: str) -> frozenset[str]:
 _OF_ROWS = _words(
     "linear layer_norm rms_norm embedding one_hot dropout relu6 hardtanh softplus gelu leaky_relu elu selu celu mish "
     "silu hardswish logsigmoid float double half bfloat16 long int bool to type_as clone detach contiguous zeros_like "
-    "ones_like masked_fill invert and or xor mod truediv floordiv radd rsub rmul rtruediv rdiv rfloordiv rpow rmod "
-    "rand ror rxor"
+    "ones_like full_like masked_fill expand_as invert and or xor mod truediv floordiv radd rsub rmul rtruediv rdiv "
+    "rfloordiv rpow rmod rand ror rxor"
 )
 """Functions that compute a row from the same row, beside those that PyTorch calls pointwise."""
 _ALONG = _words(
@@ -35,6 +36,8 @@ _ALONG = _words(
 _OPERATORS = _words("add sub mul truediv floordiv mod pow matmul and or xor lt le gt ge eq ne neg abs invert")
 _DIM_IS_THIRD = frozenset(("norm", "normalize", "topk", "cosine_similarity"))
 _DIM = {"normalize": 1, "cosine_similarity": 1, "topk": -1, "sort": -1, "argsort": -1}
+_JOINS = ("cat", "concat", "concatenate")
+_PLACES = (torch.int64, torch.int32)
 _NEUTRAL = {
     "sum": 0,
     "nansum": 0,
@@ -57,14 +60,18 @@ class Selected:
 
     Args:
         source: the mask of the program, by which two selections are known to be of the same rows.
+        is_packed: whether the rows that are selected are those in front.
     """
 
-    def __init__(self, rows: Tensor, mask: Tensor, source: Any = None) -> None:
+    def __init__(self, rows: Tensor, mask: Tensor, source: Any = None, is_packed: bool = False) -> None:
         self.rows, self.mask, self.source = rows, mask, mask if source is None else source
+        self.is_packed = is_packed
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return self.mask.sum(), *self.rows.shape[1:]
+        count = self.mask.sum()
+        count.of_selected = self
+        return count, *self.rows.shape[1:]
 
     def size(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self.shape[dim]
@@ -106,8 +113,15 @@ class Selected:
 
     def packed(self) -> "Selected":
         """The same with its rows in front."""
+        if self.is_packed:
+            return self
         places = torch.nonzero_static(self.mask, size=len(self.mask), fill_value=0)[:, 0]
-        return Selected(self.rows.index_select(0, places), torch.arange(len(self.mask)) < self.mask.sum())
+        mask = torch.arange(len(self.mask)) < self.mask.sum()
+        return Selected(self.rows.index_select(0, places), mask, is_packed=True)
+
+    def like(self, rows: Any) -> Any:
+        """Other rows of the same selection."""
+        return Selected(rows, self.mask, self.source, self.is_packed)
 
     def counted(self, count: int) -> Tensor:
         """The rows, of which the program says that there are ``count``."""
@@ -141,9 +155,40 @@ def select(x: Tensor, mask: Tensor) -> Selected:
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of what is not zero, as PyTorch gives them."""
+    if isinstance(x, Selected):
+        x = x.packed().where(0)
     mask = x if x.dtype == torch.bool else x != 0
     found = [select(each, mask) for each in torch.meshgrid(*map(torch.arange, x.shape), indexing="ij")]
     return tuple(found) if as_tuple else Selected(torch.stack([each.rows for each in found], 1), found[0].mask, mask)
+
+
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The elements that are not equal, in order, as ``torch.unique`` gives them."""
+    if dim is not None or not _is_traced(input):
+        return _of_values(torch.unique, input, sorted, return_inverse, return_counts, dim)
+    values, order = torch.sort(input.reshape(-1), stable=True)
+    found = unique_consecutive(values, return_inverse, return_counts)
+    if return_inverse:
+        inverse = torch.zeros_like(order).scatter(0, order, found[1]).reshape(input.shape)
+        found = (found[0], inverse, *found[2:])
+    return found
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The elements that differ from those before them, as ``torch.unique_consecutive`` gives them."""
+    if dim is not None or not _is_traced(input):
+        return _of_values(torch.unique_consecutive, input, return_inverse, return_counts, dim)
+    flat = input.reshape(-1)
+    is_new = torch.cat([torch.ones_like(flat[:1], dtype=torch.bool), flat[1:] != flat[:-1]])
+    values, number = select(flat, is_new).packed(), is_new.cumsum(0) - 1
+    results = [values, *([number.reshape(input.shape)] if return_inverse else [])]
+    if return_counts:
+        results.append(values.like(torch.zeros_like(number).index_add(0, number, torch.ones_like(number))))
+    return tuple(results) if len(results) > 1 else values
 
 
 def masked_select(x: Tensor, mask: Tensor) -> Any:
@@ -167,14 +212,25 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
     """``x[entries]`` if a mask is the first of them, or something is selected; ``NotImplemented`` else."""
     first, rest = entries[0], tuple(entries[1:])
     if isinstance(x, Selected):
-        if isinstance(first, Selected):
+        if isinstance(first, Selected) and first.dtype == torch.bool:
             (rows, chosen), mask, _ = _together([x, first])
             return Selected(select(rows, mask & chosen).rows, mask & chosen)
+        if isinstance(first, Selected) and not rest:
+            return first.like(x.packed().rows[first.rows])
         kept = x.dim() > sum(each is not None for each in rest) if first is ... else first == slice(None)
         if kept and not any(isinstance(each, Tensor) for each in entries):
-            return Selected(x.rows[tuple(entries)], x.mask, x.source)
+            return x.like(x.rows[tuple(entries)])
         if isinstance(first, int) and first >= 0:
             return x.packed().rows[tuple(entries)]
+        if (
+            isinstance(first, slice)
+            and first.step is None
+            and all((each or 0) >= 0 for each in (first.start, first.stop))
+        ):
+            x = x.packed()
+            return Selected(x.rows[tuple(entries)], x.mask[first], is_packed=True)
+        if isinstance(first, Tensor) and first.dtype in _PLACES and not rest:
+            return x.packed().rows[first]
         raise refused("such a part of what a mask selects")
     if isinstance(first, Selected):
         return _by_rows(lambda *key: x[key], entries, {})
@@ -228,23 +284,45 @@ def _apply(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         args[0].rows, args[0].mask, args[0].source = result.rows, result.mask, result.source
         return args[0]
     name = name.strip("_")
-    if name in ("cat", "concat", "concatenate") and (args[1] if len(args) > 1 else kwargs.get("dim", 0)) == 0:
+    if name in _JOINS and (args[1] if len(args) > 1 else kwargs.get("dim", 0)) == 0:
         parts = [each if isinstance(each, Selected) else Selected(each, torch.ones(len(each)) > 0) for each in args[0]]
-        return Selected(torch.cat([each.rows for each in parts]), torch.cat([each.mask for each in parts]))
+        if len(parts) == 1:
+            return parts[0]
+        source = ("cat", *(each.source for each in parts))
+        return Selected(torch.cat([each.rows for each in parts]), torch.cat([each.mask for each in parts]), source)
     if name in ("index_add", "index_add_") and not isinstance(args[0], Selected) and args[1] == 0:
         (place, source), mask, _ = _together([args[2], args[3]])
         return func(args[0], 0, place, Selected(source, mask).where(0), **kwargs)
     x = args[0]
+    if isinstance(x, Selected) and name == "flatten" and (args[1:] or kwargs):
+        start = kwargs.get("start_dim", args[1] if len(args) > 1 else 0)
+        if start % x.dim() == 0:
+            raise refused("flatten of what a mask selects, with its first dimension,")
+        return x.like(func(x.rows, *args[1:], **kwargs))
     if isinstance(x, Selected) and name in ("view", "reshape", "flatten"):
         return _reshaped(x, args[1:] or (-1,))
+    if name == "stack" or (name in _JOINS and isinstance(x, list | tuple)):
+        at = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+        if at % (max(each.dim() for each in x) + (name == "stack")) == 0:
+            raise refused(f"{name} of what a mask selects, along its first dimension,")
+        return _by_rows(func, args, kwargs)
+    if isinstance(x, Selected) and name == "split":
+        return _split(x, *args[1:], **kwargs)
+    if isinstance(x, Selected) and name == "unbind":
+        at = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+        if at % x.dim() == 0:
+            raise refused("unbind of what a mask selects, along its first dimension,")
+        return tuple(x.like(each) for each in x.rows.unbind(at))
     if getattr(func, "__module__", "") == "torch.nn.functional" and "reduction" in inspect.signature(func).parameters:
         return _loss(func, name, inspect.signature(func).bind(*args, **kwargs))
     if isinstance(x, Selected) and (name in _NEUTRAL or name in _ALONG):
         dims = _dims(name, x.dim() + (name == "unsqueeze"), args, kwargs)
+        if dims == (0,) and x.dim() == 1 and name in _ORDERS:
+            return _ordered(name, x, **_ORDERS[name](*args[1:], **kwargs))
         if 0 in dims:
             return _reduced(func, name, x, args[1:], kwargs, len(dims) == x.dim())
         if name == "squeeze":
-            return Selected(x.rows.squeeze(dims), x.mask, x.source)
+            return x.like(x.rows.squeeze(dims))
     elif not (
         name in _OF_ROWS
         or _is_pointwise(name)
@@ -281,12 +359,13 @@ def _by_rows(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
     rows, mask, source = _together(chosen)
     found = iter(rows)
     again, more = pytree.tree_unflatten([next(found) if isinstance(each, Selected) else each for each in leaves], spec)
-    return pytree.tree_map(lambda each: Selected(each, mask, source), func(*again, **more))
+    is_packed = mask is chosen[0].mask and chosen[0].is_packed
+    return pytree.tree_map(lambda each: Selected(each, mask, source, is_packed), func(*again, **more))
 
 
 def _together(chosen: Sequence[Any]) -> tuple[list[Tensor], Tensor, Any]:
     """The rows of several, side by side, and their mask: those of other masks have as many by the program."""
-    if any(each.source is not chosen[0].source for each in chosen):
+    if not all(_is_same(each.source, chosen[0].source) and each.is_packed is chosen[0].is_packed for each in chosen):
         chosen = [each.packed() for each in chosen]
         size = min(len(each.mask) for each in chosen)
         return [each.rows[:size] for each in chosen], chosen[0].mask[:size], None
@@ -330,7 +409,37 @@ def _reduced(func: Any, name: str, x: Selected, more: Sequence[Any], kwargs: dic
         mean = x.sum() / x.numel()
         found = ((x - mean) ** 2).sum() / (x.numel() - kwargs.get("correction", int(unbiased)))
         return found.sqrt() if name == "std" else found
+    if name in ("argmax", "argmin", "max", "min") and x.dtype != torch.bool:
+        x = x.packed()
+        return func(x.where(_extreme(x.dtype, name.endswith("min"))), *more, **kwargs)
     raise refused(f"{name} of what a mask selects, along its first dimension,")
+
+
+def _extreme(dtype: torch.dtype, is_largest: bool) -> Any:
+    """The number that is sorted behind all others."""
+    if dtype.is_floating_point:
+        return inf if is_largest else -inf
+    info = torch.iinfo(dtype)
+    return info.max if is_largest else info.min
+
+
+def _ordered(name: str, x: Selected, descending: bool, count: int | None = None) -> Any:
+    """``x``, of rank 1, in order: its first ``count`` elements, and their places; an ``argsort`` has these alone."""
+    x = x.packed()
+    keys = x.where(_extreme(x.dtype, not descending))
+    _, places = torch.sort(keys, stable=True, descending=descending)  # what is not selected is behind its equals
+    places, mask = places[:count], x.mask[:count]
+    places = select(places, mask).rows
+    order = Selected(places, mask, is_packed=True)
+    return order if name == "argsort" else (order.like(x.rows[places]), order)
+
+
+_ORDERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "topk": lambda k, dim=-1, largest=True, sorted=True: {"descending": largest, "count": k},
+    "sort": lambda dim=-1, descending=False, stable=False: {"descending": descending},
+    "argsort": lambda dim=-1, descending=False, stable=False: {"descending": descending},
+}
+"""By function, how its arguments say an order."""
 
 
 def _reshaped(x: Selected, shape: Sequence[Any]) -> Any:
@@ -338,10 +447,14 @@ def _reshaped(x: Selected, shape: Sequence[Any]) -> Any:
     row = x.rows.shape[1:]
     if all(isinstance(each, int) and each >= 0 for each in sizes):
         return x.counted(prod(sizes) // max(row.numel(), 1)).reshape(sizes)
-    if sizes[0] == -1 and prod(sizes[1:]) == row.numel():
-        return Selected(x.rows.reshape(len(x.mask), *sizes[1:]), x.mask, x.source)
-    if sizes == (-1,):
-        return Selected(x.rows.reshape(-1), x.mask.repeat_interleave(row.numel()))
+    is_row = all(isinstance(each, int) and each >= 0 for each in sizes[1:]) and prod(sizes[1:]) == row.numel()
+    if is_row and (
+        isinstance(sizes[0], Tensor) or sizes[0] == -1
+    ):  # the tensor is the number of rows, or it does not fit
+        return x.like(x.rows.reshape(len(x.mask), *sizes[1:]))
+    if sizes[0] == -1 and prod(sizes[1:]) and not row.numel() % prod(sizes[1:]):
+        count = row.numel() // prod(sizes[1:])
+        return Selected(x.rows.reshape(-1, *sizes[1:]), x.mask.repeat_interleave(count), ("rows", count, x.source))
     raise refused(f"the shape {list(sizes)} of what a mask selects", "say it in numbers")
 
 
@@ -351,6 +464,27 @@ def _dims(name: str, rank: int, args: Sequence[Any], kwargs: dict[str, Any]) -> 
     if given is None or isinstance(given, bool):
         return tuple(range(name == "squeeze", rank))
     return tuple(each % rank for each in (given if isinstance(given, tuple | list) else (given,)))
+
+
+def _split(x: Selected, sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+    if dim % x.dim():
+        return tuple(map(x.like, x.rows.split(sizes, dim)))
+    given = sizes if isinstance(sizes, list | tuple) else ()
+    parts: list[Any] = [getattr(each, "of_selected", None) for each in given]
+    sources = tuple(each.source for each in parts if each is not None)
+    if len(sources) == len(parts) == 1 and _is_same(x.source, sources[0]):
+        return (x,)
+    if len(sources) < len(parts) or not parts or not _is_same(x.source, ("cat", *sources)):
+        raise refused("split of what a mask selects, but into what it was joined of,")
+    rows, masks = (each.split([len(part.mask) for part in parts]) for each in (x.rows, x.mask))
+    return tuple(starmap(Selected, zip(rows, masks, sources, (part.is_packed for part in parts), strict=True)))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """True if two sources are one mask, or are made of the same masks in the same way."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return one is other or (isinstance(one, str | int) and one == other)
 
 
 def _beside(mask: Tensor, x: Tensor) -> Tensor:
@@ -378,15 +512,11 @@ def _is_pointwise(name: str) -> bool:
     return op is not None and any(torch.Tag.pointwise in getattr(op, each).tags for each in op.overloads())
 
 
-def of_values(func: Callable[..., Any]) -> Callable[..., Any]:
-    """``func``, whose result is as large as values say, of tensors whose values are known."""
-
-    def known(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(each, Tensor) and _is_traced(each) for each in args):
-            raise refused(f"the result of {getattr(func, '__name__', func)}")
-        return func(*args, **kwargs)
-
-    return known
+def _of_values(func: Callable[..., Any], x: Tensor, *more: Any) -> Any:
+    """``func``, whose result is as large as values say, of a tensor whose values are known."""
+    if _is_traced(x):
+        raise refused(f"the result of {getattr(func, '__name__', func)}")
+    return func(x, *more)
 
 
 def _is_traced(x: Tensor) -> bool:

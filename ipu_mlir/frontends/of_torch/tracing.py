@@ -26,7 +26,7 @@ from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
-from ipu_mlir.frontends.of_torch import packed, selected, sparse
+from ipu_mlir.frontends.of_torch import detection, packed, selected, sparse
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
@@ -47,6 +47,7 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
     torch.backends.mha.set_fastpath_enabled(False)
     settings.enter_context(PlainFunctions())
+    detection.trace_detection(settings)
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
     settings.enter_context(patch.object(flex_attention, "flex_attention_hop", math_attention))
@@ -146,7 +147,7 @@ def _inverse_stft(
 def _histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     if not isinstance(bins, int) or range is None or weight is not None:
         return torch.histogram(input, bins, range=range, weight=weight, density=density)
-    edges = torch.linspace(*range, bins + 1, dtype=input.dtype)
+    edges = torch.linspace(range[0], range[1], bins + 1, dtype=input.dtype)
     counts = torch.histc(input, bins, *range)
     return (counts / counts.sum() / edges.diff() if density else counts), edges
 
@@ -270,10 +271,8 @@ _PLAIN: dict[Any, Any] = {
     **dict.fromkeys((torch.histogram, torch.Tensor.histogram), _histogram),
     torch.where: _where,
     **dict.fromkeys((torch.bincount, torch.Tensor.bincount), selected.bincount),
-    **{
-        each: selected.of_values(each)
-        for each in (torch.unique, torch.Tensor.unique, torch.unique_consecutive, torch.Tensor.unique_consecutive)
-    },
+    **dict.fromkeys((torch.unique, torch.Tensor.unique), selected.unique),
+    **dict.fromkeys((torch.unique_consecutive, torch.Tensor.unique_consecutive), selected.unique_consecutive),
     **dict.fromkeys((torch.nonzero, torch.Tensor.nonzero, torch.argwhere, torch.Tensor.argwhere), selected.nonzero),
     **dict.fromkeys((torch.masked_select, torch.Tensor.masked_select), selected.masked_select),
     **dict.fromkeys((torch.cov, torch.Tensor.cov), _covariance),

@@ -187,8 +187,6 @@ def test_sizes_that_depend_on_values_are_refused_by_name():
         ipu.CompileError, match=r"the program has aten.index.Tensor, whose result is as large as values"
     ):
         ipu.compile(lambda x: x[:, x[0] > 0].sum(), args=[torch.ones(3, 2)], target=TARGET)
-    with pytest.raises(ipu.CompileError, match=r"a result, what a mask selects, would be as large as values say"):
-        ipu.compile(torch.nonzero, args=[torch.ones(3)], target=TARGET)
 
 
 def test_bytes_and_numbers():

@@ -84,6 +84,63 @@ def test_a_row_for_each_that_is_selected_is_assigned_in_their_order():
     assert torch.equal(exe(X[:4], mask, values), program(X[:4], mask, values))
 
 
+def orders(x, y):
+    some, rows = x[x > 0], x[y[:, 0] > 0]
+    best, places = some.topk(3)
+    return (
+        best,
+        some[places],
+        *some.sort(descending=True),
+        some.argmax(),
+        rows.max(0),
+        rows.flatten(1),
+        rows.reshape(-1, 2),
+    )
+
+
+def joined(x, y):
+    parts = [x[x[:, 0] > 0], y[y[:, 0] > 0]]
+    first, second = (torch.cat(parts) * 2).split([each.shape[0] for each in parts])
+    left, right = torch.stack([parts[0], parts[0] + 1], 1).unbind(1)
+    return first, second, left * right, torch.cat([parts[1], parts[1]], 1)
+
+
+def places(x, y):
+    numbers = (x * 2).to(torch.int64)
+    every = torch.unique(numbers, return_inverse=True, return_counts=True)
+    rows = torch.where(x[:, 0] > 0)[0]
+    return *every, *numbers[0].unique_consecutive(return_counts=True), torch.nonzero(y > 0), x[rows[:2]], y[x > 99]
+
+
+@pytest.mark.parametrize("program", (orders, joined, places))
+def test_results_have_as_many_rows_as_values_say(program):
+    exe = ipu.compile(program, args=[X, Y], target=ipu.Target(tiles_per_ipu=4), kernels="never")
+    for x, y in ((X, Y), (Y, X), (-X.abs(), Y)):
+        if program is not orders or (x > 0).any():
+            torch.testing.assert_close(exe(x, y), program(x, y))
+
+
+@pytest.mark.parametrize("at_once", (7, 1024))
+def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
+    pytest.importorskip("torchvision")
+    from torchvision import ops
+
+    from ipu_mlir.frontends.support import suppression
+
+    def program(boxes, scores, groups):
+        kept = ops.batched_nms(boxes, scores, groups, 0.3)[:9]
+        sure = scores > 0.4
+        return boxes[kept], ops.nms(boxes[sure], scores[sure], 0.1) if at_once > 40 else scores[kept]
+
+    monkeypatch.setattr(suppression, "_AT_ONCE", (at_once, 1 << 20))
+    corners = torch.rand(40, 2, generator=torch.manual_seed(2)) * 10
+    boxes, scores = torch.cat([corners, corners + torch.rand(40, 2) * 8], 1), torch.rand(40)
+    args = boxes, scores, torch.randint(0, 3, (40,))
+    exe = ipu.compile(program, args=args, target=ipu.Target(tiles_per_ipu=4))
+    torch.testing.assert_close(exe(*args), program(*args))
+    torch.testing.assert_close(exe(boxes, scores - 1, args[2]), program(boxes, scores - 1, args[2]))
+
+
 def test_modules_select_by_their_buffers():
     class Selecting(torch.nn.Module):
         def __init__(self):
@@ -103,10 +160,9 @@ def test_modules_select_by_their_buffers():
 @pytest.mark.parametrize(
     "program",
     (
-        lambda x: x[x > 0],
         lambda x: len(x[x > 0]),
         lambda x: x[x[:, 0] > 0].T,
-        lambda x: torch.unique(x).shape[0],
+        lambda x: torch.unique(x, dim=0),
         lambda x: torch.bincount(x.to(torch.int64).view(-1)).sum(),
         lambda x: [each.sum() for each in x[x > 0]],
         lambda x: x[x > 0].flip(0)[0],
