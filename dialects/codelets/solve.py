@@ -139,6 +139,43 @@ def _det_one(a: Array) -> Array:
     return np.asarray(np.prod(np.diagonal(factors)) * (-1) ** exchanges, a.dtype)
 
 
+def _solve_tridiagonal_one(below: Array, on: Array, above: Array, b: Array) -> Array:
+    return _solve_tridiagonal_all(below, on, above, b)[0]
+
+
+def _solve_tridiagonal_all(below: Array, on: Array, above: Array, b: Array) -> tuple[Array, ...]:
+    """Each row is taken off the next, or the next off it if its element below the pivot is the larger one."""
+    size = on.shape[-1]
+    on, above, found = on.copy(), above.copy(), b.copy()
+    above[..., -1:] = 0
+    second = np.zeros_like(on)  # above the diagonal above
+    for i in range(size - 1):
+        j = i + 1
+        pivot, lower = on[..., i].copy(), below[..., j]
+        turns = _size(pivot) < _size(lower)
+        first = np.where(turns, lower, pivot)
+        factor = np.where(turns, pivot, lower) / np.where(first == 0, 1, first)
+        on[..., i] = first
+        beside, under, after = above[..., i].copy(), on[..., j].copy(), above[..., j].copy()
+        above[..., i] = np.where(turns, under, beside)
+        second[..., i] = np.where(turns, after, 0)
+        on[..., j] = np.where(turns, beside, under) - factor * above[..., i]
+        above[..., j] = np.where(turns, -factor * after, after)
+        upper, row = found[..., i, :].copy(), found[..., j, :].copy()
+        turns, factor = turns[..., None], factor[..., None]
+        found[..., i, :] = np.where(turns, row, upper)
+        found[..., j, :] = np.where(turns, upper, row) - factor * found[..., i, :]
+    is_singular = (on == 0).any(-1)
+    on[is_singular] = 1
+    for i in reversed(range(size)):
+        for distance, coefficients in ((1, above), (2, second)):
+            if i + distance < size:
+                found[..., i, :] -= coefficients[..., i, None] * found[..., i + distance, :]
+        found[..., i, :] /= on[..., i, None]
+    found[is_singular] = np.nan
+    return (found,)
+
+
 def elimination_flops(rows: Any, columns: Any) -> Any:
     """Of an LU factorisation: in step ``i``, a multiply-add for each element behind row and column ``i``."""
     count = smaller(rows, columns)
@@ -204,6 +241,18 @@ SOLVERS: tuple[LibraryCodelet, ...] = (
         steps=lambda sizes: 4 * sizes["n"],
         scratch=_squared,
         source="numpy.linalg.solve; NaN if singular",
+    ),
+    *matrix_codelets(
+        "solve_tridiagonal",
+        "n, n, n, n k -> n k",
+        "n p, n p, n p, n k p -> n k p",
+        _solve_tridiagonal_one,
+        _solve_tridiagonal_all,
+        parallel="k",
+        flops=lambda sizes: 8 * sizes["n"] + 7 * sizes["n"] * sizes["k"],
+        steps=lambda sizes: 2 * sizes["n"],
+        scratch=lambda sizes: 3 * sizes["n"],
+        source="LAPACK's gtsv, of the elements below, on and above the diagonal in each row; NaN if singular",
     ),
     *matrix_codelets(
         "slogdet",

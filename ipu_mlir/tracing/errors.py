@@ -131,7 +131,8 @@ _WITHOUT_FRAMES = {
 }
 """What functions say, or note, that are none of Python's or take their own frames out of tracebacks."""
 
-_OF_A_TENSOR = re.compile(r"Tensor|traced|\b(bool|u?int\d+|float\d+|complex\d+)\[")
+_OF_A_TENSOR = re.compile(r"Tensor|traced|\b(bool|u?int\d+|float\d+|complex\d+)\[|'tuple' object has no attribute")
+"""The last of shapes, which are no objects of a framework."""
 
 
 def framework_of(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.autodiff.activity import is_differentiable
-from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, elementwise, total
+from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, elementwise, total, zeros
 from ipu_mlir.passes.autodiff.factor_rules import FACTOR_RULES
 from ipu_mlir.passes.autodiff.stacks import (
     CodeletRule,
@@ -29,7 +29,7 @@ from ipu_mlir.passes.autodiff.stacks import (
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import generic, identity_map
 
-arith = upstream("arith")
+arith, tensor = upstream("arith"), upstream("tensor")
 
 
 def add_to_operands_of_call(op: ir.Operation, back: Backward) -> None:
@@ -62,6 +62,27 @@ def _triangular(lower: bool, unit: bool, op: ir.Operation, operands: Values, cot
 def _solve(op: ir.Operation, operands: Values, cotangents: Values) -> Values:
     right = called("solve", [transposed(operands[0]), cotangents[0]], cotangents[0].type)
     return [negative(contracted("ik,jk->ij", right, op.results[0])), right]
+
+
+def _solve_tridiagonal(op: ir.Operation, operands: Values, cotangents: Values) -> Values:
+    """As of a whole matrix, for the three elements of each row that there are."""
+    below, on, above, _ = operands
+    found = op.results[0]
+    diagonals = [_moved(above, 1, rank=1), on, _moved(below, -1, rank=1)]
+    right = called("solve_tridiagonal", [*diagonals, cotangents[0]], cotangents[0].type)
+    rows = [_moved(found, 1, rank=2), found, _moved(found, -1, rank=2)]
+    return [*(negative(contracted("ik,ik->i", right, each)) for each in rows), right]
+
+
+def _moved(values: ir.Value, by: int, rank: int) -> ir.Value:
+    """Stacks of ``values`` of ``rank`` dimensions, each row in the place of the next (1) or of the last one (-1)."""
+    shape = list(values.type.shape)
+    along, strides = len(shape) - rank, [1] * len(shape)
+    sizes = [*shape[:along], shape[along] - 1, *shape[along + 1 :]]
+    start, end = ([int(place == along and which) for place in range(len(shape))] for which in (by < 0, by > 0))
+    kind = ir.RankedTensorType.get(sizes, values.type.element_type)
+    rows = tensor.ExtractSliceOp(kind, values, [], [], [], start, sizes, strides).result
+    return tensor.InsertSliceOp(rows, zeros(values.type), [], [], [], end, sizes, strides).result
 
 
 def _cholesky(op: ir.Operation, operands: Values, cotangents: Values) -> Values:
@@ -164,7 +185,7 @@ def _weighed(pairs: ir.Value, weights: Sequence[float]) -> ir.Value:
     constant = ir.DenseElementsAttr.get([scalar_attribute(element, float(each)) for each in weights], kind)
     rank, factors = len(pairs.type.shape), arith.ConstantOp(kind, constant).result
     maps = [identity_map(rank), ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(rank - 2)]), identity_map(rank)]
-    empty = upstream("tensor").EmptyOp(list(pairs.type.shape), element).result
+    empty = tensor.EmptyOp(list(pairs.type.shape), element).result
 
     def body(values: list[ir.Value]) -> list[ir.Value]:
         return [arith.mulf(values[0], values[1])]
@@ -179,6 +200,7 @@ CODELET_RULES: dict[str, CodeletRule] = {
         for unit in (False, True)
     },
     "solve": _solve,
+    "solve_tridiagonal": _solve_tridiagonal,
     "cholesky": _cholesky,
     "det": _determinant,
     "slogdet": _log_determinant,

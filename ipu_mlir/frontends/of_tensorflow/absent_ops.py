@@ -17,6 +17,7 @@ from tensorflow.python.ops import (
     gen_nn_ops,
     gen_sparse_ops,
     gen_special_math_ops,
+    linalg_ops,
 )
 
 from ipu_mlir.frontends.of_tensorflow import linear_algebra, resizing, windows
@@ -318,6 +319,12 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     (gen_linalg_ops, "matrix_determinant", linear_algebra.determinant, linear_algebra.is_real),
     (tf.linalg, "slogdet", linear_algebra.sign_and_logarithm, linear_algebra.is_real),
     (gen_linalg_ops, "lu", linear_algebra.factors, linear_algebra.is_real),
+    (
+        linalg_ops,
+        "tridiagonal_solve",
+        linear_algebra.tridiagonal_solution,
+        linear_algebra.is_real_and_tridiagonal,
+    ),
     (gen_math_ops, "_histogram_fixed_width", _counted_in_bins, lambda given: known(given["nbins"]) is not None),
     (
         gen_sparse_ops,

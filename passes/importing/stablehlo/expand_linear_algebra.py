@@ -21,9 +21,9 @@ _YES = {"lower": ord("L"), "left": ord("L"), "unit": ord("U"), "plain": ord("N")
 class ExpandLinearAlgebra(Pass):
     """Call library codelets for cholesky and triangular_solve, and for what frameworks call LAPACK or XLA for.
 
-    Those are JAX's ``lapack_*_ffi`` (``potrf``, ``getrf``, ``trsm``, ``geqrf``, ``orgqr``, ``syevd``, ``gesdd``,
-    ``gesvd`` and ``geev`` without left vectors; of complex matrices, which come as pairs, too), and XLA's ``Qr``,
-    ``ProductOfElementaryHouseholderReflectors``, ``Eigh`` and ``LuDecomposition`` of real ones. What they say
+    Those are JAX's ``lapack_*_ffi`` (``potrf``, ``getrf``, ``trsm``, ``gtsv``, ``geqrf``, ``orgqr``, ``syevd``,
+    ``gesdd``, ``gesvd`` and ``geev`` without left vectors; of complex matrices, which come as pairs, too), and XLA's
+    ``Qr``, ``ProductOfElementaryHouseholderReflectors``, ``Eigh`` and ``LuDecomposition`` of real ones. What they say
     about success is that there was one: what cannot be done gives NaN.
 
     Needs:  StableHLO of static shapes.
@@ -148,6 +148,11 @@ def _solved(
     return found if left else _turned(op, found)
 
 
+def _gtsv(op: ir.Operation, types: Types) -> Values:
+    """The first results are what LAPACK leaves of the diagonals: nobody reads them."""
+    return [*op.operands[:3], *_call(op, "solve_tridiagonal", list(op.operands), types[3:4]), *_zeros(types[4:])]
+
+
 def _geqrf(op: ir.Operation, types: Types) -> Values:
     return _call(op, "reflections", list(op.operands), types)
 
@@ -202,6 +207,7 @@ _CALLS: dict[str, Expansion] = {
     "potrf": _potrf,
     "getrf": _getrf,
     "trsm": _trsm,
+    "gtsv": _gtsv,
     "geqrf": _geqrf,
     "orgqr": _orgqr,
     "syevd": _syevd,

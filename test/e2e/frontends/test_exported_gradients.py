@@ -163,6 +163,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "factors of wide matrices": (lower_upper, (normal(3, 4),)),
     "orthogonal factors": (orthogonal, (normal(2, 5, 3),)),
     "singular vectors": (singular, (normal(4, 3),)),
+    "solve of three diagonals": (
+        lambda below, on, above, b: (lax.linalg.tridiagonal_solve(below, on, above, b) ** 2).sum(),
+        (normal(2, 4), normal(2, 4), normal(2, 4), normal(2, 4, 3)),
+    ),
     "solve": (lambda a, b: (jnp.linalg.solve(a, b) ** 2).sum(), (normal(4, 4) + 4 * np.eye(4), normal(4, 2))),
     "determinants": (lambda a: (jnp.linalg.det(a) * jnp.linalg.slogdet(a)[1]).sum(), (normal(2, 4, 4),)),
     "eigenvalues": (eigen, (normal(4, 4),)),

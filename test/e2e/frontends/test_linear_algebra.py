@@ -52,6 +52,16 @@ def test_cholesky(lower: bool):
     np.testing.assert_array_equal(info, [0, 0])
 
 
+def test_tridiagonal_solve():
+    below, on, above = RNG.standard_normal((3, 2, 3)).astype(np.float32)
+    types = [VALUES] * 3 + [RIGHT, "tensor<2xi32>"]
+    found = run(lapack("gtsv", ""), below, on, above, B, results=types)
+    rows = zip(below, on, above, strict=True)
+    whole = np.stack([np.diag(b[1:], -1) + np.diag(o) + np.diag(a[:-1], 1) for b, o, a in rows])
+    np.testing.assert_allclose(found[3], np.linalg.solve(whole, B), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(found[4], [0, 0])
+
+
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("transposed", [True, False])

@@ -171,3 +171,18 @@ def test_boxes_of_images_and_quarter_turns():
     found = ipu_mlir.compile(tf.function(cut), args=[IMAGES], target=TARGET)(IMAGES)
     for one, other in zip(found, cut(tf.constant(IMAGES)), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_tridiagonal_solutions_and_their_gradients():
+    draw = np.random.default_rng(2)
+
+    def solved(diagonals, right):
+        with tf.GradientTape() as tape:
+            tape.watch([diagonals, right])
+            found = tf.linalg.tridiagonal_solve(diagonals, right)
+        slopes = tape.gradient(found, [diagonals, right], output_gradients=found)
+        return tf.concat([found, *slopes[1:], tf.linalg.matrix_transpose(slopes[0])], -1)
+
+    given = [draw.standard_normal(shape).astype(np.float32) for shape in ((2, 3, 5), (2, 5, 2))]
+    on_host, on_device = on_host_and_device(solved, *given)
+    np.testing.assert_allclose(on_device, on_host, rtol=1e-5, atol=1e-5)

@@ -69,6 +69,21 @@ def test_what_cannot_be_done_is_nan_for_that_matrix_alone():
                 assert np.flatnonzero(is_nan.any(1)).tolist() == places, name
 
 
+def test_tridiagonal_solutions_are_those_of_whole_matrices():
+    rng = np.random.default_rng(0)
+    below, on, above = rng.standard_normal((3, 2, 6))
+    below[:, 0] = above[:, -1] = np.nan  # nobody reads them
+    whole = np.zeros((2, 6, 6))
+    for i in range(6):
+        whole[:, i, i] = on[:, i]
+        whole[:, i, i - 1 : i] = below[:, i : i + 1] if i else 0
+        whole[:, i, i + 1 : i + 2] = above[:, i : i + 1] if i < 5 else 0
+    b = rng.standard_normal((2, 6, 3))
+    for form in (codelet_named("solve_tridiagonal").vectorised, codelet_named("solve_tridiagonal").per_tile):
+        np.testing.assert_allclose(form(below, on, above, b)[0], np.linalg.solve(whole, b), rtol=1e-9)
+        assert np.isnan(form(below * 0, on * [[1], [0]], above * 0, b)[0]).all((1, 2)).tolist() == [False, True]
+
+
 def test_lu_of_a_singular_matrix_is_that_of_lapack():
     a = np.array([[0, 1, 2], [0, 3, 4], [0, 5, 6.0]])
     for form in (codelet_named("lu").vectorised, codelet_named("lu").per_tile):

@@ -24,6 +24,13 @@ func.func @a_solution_from_the_right(%a: tensor<3x3xf64>, %b: tensor<2x3xf64>) -
   return %0 : tensor<2x3xf64>
 }
 
+// CHECK-LABEL: @three_diagonals
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"], library_call = "solve_tridiagonal"} ins(%arg0, %arg0, %arg0, %arg1
+func.func @three_diagonals(%a: tensor<3xf32>, %b: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %0:5 = stablehlo.custom_call @lapack_sgtsv_ffi(%a, %a, %a, %b) {mhlo.backend_config = {}} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3x2xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3x2xf32>, tensor<i32>)
+  return %0#3 : tensor<3x2xf32>
+}
+
 // TensorFlow has results in a tuple.
 // CHECK-LABEL: @what_tensorflow_calls_xla_for
 // CHECK: %[[QR:.*]]:2 = linalg.generic {{.*}} library_call = "reflections"}
