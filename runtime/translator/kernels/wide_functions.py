@@ -1,6 +1,7 @@
 """Functions that are computed in f64: those of f64, and those of f32 for which that is the shortest way to be right.
 
-Coefficients of ``log`` are fdlibm's; all others are Taylor's. The errors are those of ``docs/kernels.md``.
+Coefficients of ``log`` are fdlibm's, those of ``arctan`` a fit; all others are Taylor's. The errors are those of
+``docs/kernels.md``.
 """
 
 from collections.abc import Callable
@@ -20,6 +21,9 @@ _TO_WHOLE = 1.5 * 2.0**52
 _HALF_PI, _HALF_PI_LOW = 1.5707963267948966, 6.123233995736766e-17
 _SIN = tuple((-1) ** (k // 2) / factorial(k) for k in (11, 9, 7, 5, 3))
 _COS = tuple((-1) ** (k // 2) / factorial(k) for k in (12, 10, 8, 6, 4))
+_ATAN = (-9.362993216862e-4, 6.207253761452e-3, -1.926107962762e-2, 3.832744391141e-2, -5.760715929083e-2)
+_ATAN += (7.417496892843e-2, -9.036742321723e-2, 1.11047067853e-1, -1.428531796363e-1, 1.999999027594e-1)
+_ATAN += (-3.33333332933e-1, 1.0)  # of squares up to 1, with an error of 3e-10
 _EXP = tuple(1 / factorial(k) for k in range(13, 1, -1))
 _SMALL_ANGLE = 2.0**45  # up to it the whole number of right angles is exact in f64
 
@@ -288,16 +292,21 @@ def _large_angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
     return ops.select(infinite, ops.constant(np.nan, x), left), n
 
 
+def _waves(ops: Arithmetic, r: Value) -> tuple[Value, Value]:
+    """The sine and the cosine of up to half a right angle."""
+    square = _mul(ops, r, r)
+    sine = fma(ops, _mul(ops, polynomial(ops, square, _SIN), square), r, r)
+    near = fma(ops, ops.constant(-0.5, r), square, ops.constant(1, r))
+    return sine, fma(ops, polynomial(ops, square, _COS), _mul(ops, square, square), near)
+
+
 def _wave(quarter: int) -> Callable[[Arithmetic, Value], Value]:
     """The sine of ``quarter`` right angles more."""
 
     def rule(ops: Arithmetic, x: Value) -> Value:
         r, n = _angle(ops, x)
+        sine, cosine = _waves(ops, r)
         n = ops.op("arith.addi", n, ops.constant(quarter, n))
-        square = _mul(ops, r, r)
-        sine = fma(ops, _mul(ops, polynomial(ops, square, _SIN), square), r, r)
-        near = fma(ops, ops.constant(-0.5, r), square, ops.constant(1, r))
-        cosine = fma(ops, polynomial(ops, square, _COS), _mul(ops, square, square), near)
         zero = ops.constant(0, n)
         y = ops.select(ops.compare("ne", ops.both(n, ops.constant(1, n)), zero), cosine, sine)
         is_low = ops.compare("ne", ops.both(n, ops.constant(2, n)), zero)
@@ -307,21 +316,105 @@ def _wave(quarter: int) -> Callable[[Arithmetic, Value], Value]:
     return rule
 
 
+def _tan(ops: Arithmetic, x: Value) -> Value:
+    r, n = _angle(ops, x)
+    sine, cosine = _waves(ops, r)
+    is_odd = ops.compare("ne", ops.both(n, ops.constant(1, n)), ops.constant(0, n))
+    above, below = ops.select(is_odd, ops.op("arith.negf", cosine), sine), ops.select(is_odd, sine, cosine)
+    y = ops.convert("arith.truncf", ops.op("arith.divf", above, below), F32)
+    return ops.select(ops.compare("oeq", x, ops.constant(0, x)), x, y)
+
+
+def _direction(ops: Arithmetic, y: Value, x: Value) -> Value:
+    """The angle of the point (``x``, ``y``), with the edges that C gives it: of f64, as right as an f32 is."""
+    high, wide = ops.op("math.absf", y), ops.op("math.absf", x)
+    is_steep = ops.compare("ogt", high, wide)
+    small, large = ops.select(is_steep, wide, high), ops.select(is_steep, high, wide)
+    t = ops.op("arith.divf", small, large)
+    t = ops.select(ops.compare("oeq", large, ops.constant(0, x)), large, t)
+    t = ops.select(ops.compare("oeq", small, ops.constant(np.inf, x)), ops.constant(1, x), t)
+    turn = _mul(ops, t, polynomial(ops, _mul(ops, t, t), _ATAN))
+    turn = ops.select(is_steep, _sub(ops, ops.constant(_HALF_PI, x), turn), turn)
+    is_left = ops.compare("slt", ops.bits(x, I64), ops.constant(0, ops.bits(x, I64)))
+    turn = ops.select(is_left, _sub(ops, ops.constant(np.pi, x), turn), turn)
+    return ops.op("math.copysign", ops.select(ops.compare("uno", x, y), _add(ops, x, y), turn), y)
+
+
+def _arctan2(ops: Arithmetic, y: Value, x: Value) -> Value:
+    y, x = ops.together([y, x])
+    return ops.convert("arith.truncf", _direction(ops, _wide(ops, y), _wide(ops, x)), F32)
+
+
+def _arctan(ops: Arithmetic, x: Value) -> Value:
+    return _direction(ops, x, ops.constant(1, x))
+
+
+def _other_leg(ops: Arithmetic, x: Value) -> Value:
+    """The root of 1 - ``x`` squared; NaN beyond 1."""
+    one = ops.constant(1, x)
+    return ops.op("math.sqrt", _mul(ops, _sub(ops, one, x), _add(ops, one, x)))
+
+
+def _arcsin(ops: Arithmetic, x: Value) -> Value:
+    return _direction(ops, x, _other_leg(ops, x))
+
+
+def _arccos(ops: Arithmetic, x: Value) -> Value:
+    return _direction(ops, _other_leg(ops, x), x)
+
+
+def _arcsinh(ops: Arithmetic, x: Value) -> Value:
+    size, one = between(ops, ops.op("math.absf", x), 0, 1e100), ops.constant(1, x)
+    square = _mul(ops, size, size)
+    root = ops.op("math.sqrt", _add(ops, square, one))
+    y = _log1p(ops, _add(ops, size, ops.op("arith.divf", square, _add(ops, root, one))))
+    is_infinite = ops.compare("oeq", ops.op("math.absf", x), ops.constant(np.inf, x))
+    return ops.op("math.copysign", ops.select(is_infinite, x, y), x)
+
+
+def _arccosh(ops: Arithmetic, x: Value) -> Value:
+    above, one = _sub(ops, x, ops.constant(1, x)), ops.constant(1, x)
+    y = _log1p(ops, _add(ops, above, ops.op("math.sqrt", fma(ops, above, above, _add(ops, above, above)))))
+    return ops.select(ops.compare("olt", x, one), ops.constant(np.nan, x), y)
+
+
+def _arctanh(ops: Arithmetic, x: Value) -> Value:
+    size = ops.op("math.absf", x)
+    ratio = ops.op("arith.divf", _add(ops, size, size), _sub(ops, ops.constant(1, x), size))
+    return ops.op("math.copysign", _mul(ops, ops.constant(0.5, x), _log1p(ops, ratio)), x)
+
+
+def _cbrt(ops: Arithmetic, x: Value) -> Value:
+    y = exp(ops, _mul(ops, log(ops, ops.op("math.absf", x)), ops.constant(1 / 3, x)))
+    return ops.op("math.copysign", y, x)
+
+
+_log1p = log1p_by(log)
+
 FUNCTIONS_OF_F64: dict[str, Callable[..., Value]] = {
     "exp": exp,
     "exp2": exp2,
     "expm1": expm1,
     "log": log,
-    "log1p": log1p_by(log),
+    "log1p": _log1p,
     "log2": log2,
     "tanh": tanh,
 }
 FUNCTIONS_BY_F64: dict[str, Callable[..., Value]] = {
+    "arccos": _by(_arccos),
+    "arccosh": _by(_arccosh),
+    "arcsin": _by(_arcsin),
+    "arcsinh": _by(_arcsinh),
+    "arctan": _by(_arctan),
+    "arctan2": _arctan2,
+    "arctanh": _by(_arctanh),
+    "cbrt": _by(_cbrt),
     "cos": _wave(1),
     "cosh": _by(_cosh),
     "log10": _by(_log10),
     "power": power,
     "sin": _wave(0),
     "sinh": _by(_sinh),
+    "tan": _tan,
 }
 """Of f32."""

@@ -17,7 +17,8 @@ from ipu_mlir.runtime.translator.statements.statements import (
 # Microseconds per 64K elements in the second-level cache, one ufunc call (NumPy 2.4, AVX-512).
 _CALL_US = {
     "exp": 30, "expm1": 60, "log": 25, "log1p": 60, "tanh": 24, "sin": 34, "cos": 34, "tan": 200, "sqrt": 23,
-    "power": 76, "erf": 380, "erfc": 2000, "arctan": 200, "arctan2": 500, "cbrt": 500, "select": 17, "fmod": 300,
+    "power": 76, "erf": 380, "erfc": 2000, "arctan": 200, "arctan2": 500, "cbrt": 500, "arccos": 200, "arcsin": 200,
+    "arccosh": 500, "arcsinh": 500, "arctanh": 500, "sinh": 300, "cosh": 300, "select": 17, "fmod": 300,
     "larger": 40, "smaller": 40, "remainder": 108, "floor_divide": 17, "divide_to_zero": 400,
     **{round_to(name): 80 for name in NAMES},
     **{bits_of(name): 40 for name in NAMES},
