@@ -199,6 +199,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-merge-reductions",
     "ipu-merge-scatters",
     "ipu-merge-sorts",
+    "ipu-merge-top-k",
     "ipu-merge-transforms",
     "ipu-skip-gaps",
     "ipu-inline-gathered",
