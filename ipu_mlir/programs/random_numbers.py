@@ -28,6 +28,8 @@ Shape = Sequence[int] | int
 _FOLDED = np.array([0, 0, 0, 0x1BD11BDA], np.int32)
 _SPLIT = np.array([0, 0, 0, 0x2545F491], np.int32)
 _NUMBER = np.array([0, 0, 1, 0], np.int32)
+_DRAW = np.array([0, 0, 0, 1], np.int32)
+"""The next key of a generator, in another word than what is folded in: draw 0 folded with 1 is not draw 1 with 0."""
 
 
 def key(seed: int) -> np.ndarray:
@@ -172,7 +174,7 @@ class Generator:
     def next_key(self) -> Any:
         """A key that no other call gets; nor another replica, unless they are to draw the same."""
         now = self.state.value
-        self.state.assign(now + _NUMBER)
+        self.state.assign(now + _DRAW)
         return now if self._identical else fold_in(now, replica_index())
 
 

@@ -147,6 +147,19 @@ def test_replicas_draw_alike_or_each_its_own():
     assert not np.array_equal(own[0], own[1])
 
 
+def test_later_draws_repeat_no_number_of_replicas_or_of_folded_keys():
+    own, shared = random.Generator(3, identical=False), random.Generator(4)
+
+    @ipu.function(target=ipu.Target(tiles_per_ipu=2, replicas=3))
+    def step():
+        key = shared.next_key()
+        folded = [random.uniform(random.fold_in(key, place), 2) for place in range(3)]
+        return ipu.all_gather(random.uniform(own.next_key(), 2), group=3), folded
+
+    found = np.concatenate([np.ravel(each) for _ in range(3) for each in step()])
+    assert len(found) == len(np.unique(found)) == 36
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(TypeError, match=r"random.key\(1.5\): a seed is an integer"):
         random.key(1.5)  # type: ignore[arg-type]
