@@ -17,6 +17,7 @@ from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
+from ipu_mlir.frontends.replicated import is_replicated, on_replicas
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.table import Call, OpenProgram, front_end_called, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
@@ -205,7 +206,12 @@ def _compile(
             return ReimportedExecutable(imported.program, lowering, imported.call)
         lowering = lowering.on_replicas(imported.replicas)
         functions = {name: HostFunction(name, each) for name, each in imported.functions.items()}
-        return compile_module(read_module(imported.program), entry, lowering, imported.call, functions)
+        module, call = read_module(imported.program), imported.call
+        if is_replicated((args, kwargs)):
+            replicas = lowering.target.replicas if lowering.target else 1
+            given = [] if args is None else list(args)
+            call = on_replicas(entry_of(module, entry_name(module, entry)), call, (given, kwargs), replicas)
+        return compile_module(module, entry, lowering, call, functions)
     if args is not None:
         raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
     module = read_module(source)

@@ -57,6 +57,11 @@ class OnnxCall:
         value = array_of(value) if isinstance(value, onnx.TensorProto) else value
         return as_argument(value, None, _dtype(self.declared[name]), f"input {name}")
 
+    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arguments, of any kind, that the program takes."""
+        given = dict(zip(self.inputs, args, strict=False)) | dict(kwargs)
+        return [given[name] for name in self.inputs if name not in self.known]
+
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""
         arrays = iter(results)

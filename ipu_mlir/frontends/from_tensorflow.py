@@ -60,6 +60,11 @@ class TensorFlowCall:
                 check_constant(value, known, f"leaf {place} of the arguments")
         return [*own, *(_parts(np.asarray(each, dtype=each.dtype.as_numpy_dtype)) for each in self.captured)]
 
+    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of the arguments, of any kind, that the program takes."""
+        pairs = zip(tf.nest.flatten((tuple(args), dict(kwargs))), tf.nest.flatten(self.structure), strict=True)
+        return [leaf for leaf, known in pairs if isinstance(known, tf.TensorSpec)]
+
     def unflatten(self, results: Sequence[np.ndarray]) -> tuple[Any, list[tf.Tensor]]:
         """The results as tensors, nested as the function has them, and the new values of the variables."""
         leaves = tf.nest.flatten(self.results, expand_composites=True)

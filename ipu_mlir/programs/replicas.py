@@ -16,7 +16,7 @@ from ipu_mlir.dialects.ipu import (
     ReplicaIndexOp,
 )
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.specs.specs import PerReplica, spec_of
+from ipu_mlir.specs.specs import PerReplica
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
@@ -44,12 +44,17 @@ def per_replica(x: Any) -> Any:
         exe(np.zeros((4, 16, 4), np.float32), w)
 
     Args:
-        x: what one replica gets, as a ``TensorSpec`` or an example array; or tuples, lists and dicts of them. Arrays
-            that the program is given have one more dimension in front of it, for replicas.
+        x: what one replica gets, as a ``TensorSpec`` or an example array of any framework; or tuples, lists and dicts
+            of them. Arrays that the program is given have one more dimension in front of it, for replicas.
     """
-    structure, leaves = flatten(x, "argument", is_number)
-    specs = (spec_of(leaf if hasattr(leaf, "shape") else np.asarray(leaf)) for leaf in leaves)
-    return unflatten(structure, iter([PerReplica(spec.shape, spec.dtype) for spec in specs]))
+    structure, leaves = flatten(x, "argument", lambda leaf: is_number(leaf) or hasattr(leaf, "dtype"))
+    return unflatten(structure, iter(map(_of_each, leaves)))
+
+
+def _of_each(leaf: Any) -> PerReplica:
+    leaf = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+    kind = getattr(leaf.dtype, "as_numpy_dtype", None) or str(leaf.dtype).removeprefix("torch.")
+    return PerReplica(tuple(leaf.shape), kind)
 
 
 def replica_index() -> Any:

@@ -145,7 +145,7 @@ class JaxCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as JAX arrays, nested as the function has them."""
-        if self._avals is None:
+        if self._avals is None or any(a.shape != b.shape for a, b in zip(self._avals, results, strict=True)):
             arrays = _transfer([_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)])
             leaves = [_with_keys(*each) for each in zip(arrays, self.outputs, strict=True)]
             return jax.tree.unflatten(self.out_tree, leaves)

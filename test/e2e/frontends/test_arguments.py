@@ -330,3 +330,33 @@ def test_a_mistake_in_a_plain_function_of_jax_is_the_error_of_jax() -> None:
     with pytest.raises(TypeError, match="dot_general requires") as caught:
         ipu.compile(lambda x: jnp.dot(x, jnp.ones(7)), args=[np.ones(3, np.float32)])
     assert not isinstance(caught.value, ipu.IpuError)
+
+
+@pytest.mark.parametrize("package", ["jax.numpy", "torch", "tensorflow"])
+def test_each_replica_gets_its_own_of_what_is_marked(package: str) -> None:
+    framework = pytest.importorskip(package)
+    give: Any = framework.convert_to_tensor if package == "tensorflow" else framework.asarray
+    x = np.arange(24, dtype=np.float32).reshape(4, 2, 3) / 24
+
+    def scaled(given: dict[str, Any], scale: Any) -> tuple[Any, Any]:
+        return framework.tanh(given["x"]) * scale, scale + scale
+
+    two, rows = give(np.float32(2)), {"x": ipu.per_replica(give(x[0]))}
+    exe = ipu.compile(scaled, args=[rows, two], target=ipu.Target(tiles_per_ipu=2, replicas=4))
+    own, shared = exe({"x": give(x)}, two)
+    assert type(own) is type(shared) is type(give(x))
+    np.testing.assert_allclose(np.asarray(own), 2 * np.tanh(x), rtol=1e-5)
+    assert float(shared) == 4
+    with pytest.raises(ipu.RunError, match=r"args\[0\]\['x'\] has 2 elements, and each of 4 replicas gets one"):
+        exe({"x": give(x[0])}, two)
+    with pytest.raises(ipu.CompileError, match="arguments are per replica, and the target has one"):
+        ipu.compile(scaled, args=[rows, two], target=TARGET)
+
+
+def test_a_model_of_onnx_takes_an_argument_of_each_replica() -> None:
+    onnx = pytest.importorskip("onnx")
+    graph = onnx.parser.parse_graph("g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }")
+    x = np.arange(-12, 12, dtype=np.float32).reshape(4, 2, 3)
+    target = ipu.Target(tiles_per_ipu=2, replicas=4)
+    exe = ipu.compile(onnx.helper.make_model(graph), args=[ipu.per_replica(x[0])], target=target)
+    np.testing.assert_array_equal(exe(x), np.maximum(x, 0))
