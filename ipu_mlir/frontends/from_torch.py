@@ -80,6 +80,7 @@ def as_function(source: Any, has_state: bool = False) -> Any:
                 return source(*args, **kwargs)
             state = {name: each.clone() for name, each in args[0].items()} if has_state else {}
             parameters, *rest = args[has_state:]
+            parameters = _by_name(source, parameters)
             result = call_with(source, {**parameters, **state}, rest, kwargs)
             return (state, result) if has_state else result
 
@@ -95,7 +96,7 @@ def changed_buffers(source: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
 
     def run(buffers: Mapping[str, torch.Tensor]) -> None:
         parameters, *rest = pytree.tree_map(_numbers, tuple(args))
-        call_with(source, {**parameters, **buffers}, rest, pytree.tree_map(_numbers, dict(kwargs)))
+        call_with(source, {**_by_name(source, parameters), **buffers}, rest, pytree.tree_map(_numbers, dict(kwargs)))
 
     try:
         written = written_buffers(source, run)
@@ -146,6 +147,14 @@ def parameters_of(module: torch.nn.Module) -> Any:
                     "tensor, and add their gradients"
                 )
     return [_named(child) for child in module]
+
+
+def _by_name(module: torch.nn.Module, parameters: Any) -> Mapping[str, Any]:
+    """Parameters by their names, of a ``Sequential`` also where ``parameters_of`` has given those of each child."""
+    if not isinstance(module, torch.nn.Sequential) or not isinstance(parameters, list | tuple):
+        return parameters
+    children = zip(module._modules, parameters, strict=True)
+    return {f"{child}.{name}": each for child, own in children for name, each in own.items()}
 
 
 def _named(module: torch.nn.Module) -> dict[str, np.ndarray]:

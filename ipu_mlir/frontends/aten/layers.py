@@ -4,9 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
+import torch
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule, wide
+from ipu_mlir.frontends.aten.sequences import SPACE
 from ipu_mlir.frontends.support.activations import softmax
+from ipu_mlir.programs.replicas import all_reduce
 
 
 @rule("native_layer_norm.default")
@@ -64,6 +67,20 @@ def _batch_norm(
     shift = shift if bias is None else shift + bias.astype(shift.dtype)
     none = constant(np.zeros((0,), made.every[1][1]))
     return found + np.reshape(shift, over), none, none
+
+
+_LIBRARY = torch.library.Library(SPACE, "FRAGMENT")
+_LIBRARY.define("sum_of_replicas(Tensor x) -> Tensor")
+_LIBRARY.impl("sum_of_replicas", torch.clone, "CompositeExplicitAutograd")
+torch.library.register_fake(f"{SPACE}::sum_of_replicas", torch.empty_like)
+torch.library.register_autograd(f"{SPACE}::sum_of_replicas", lambda _, slope: sum_of_replicas(slope))
+sum_of_replicas: Any = torch.ops.ipu_mlir.sum_of_replicas
+"""An op of PyTorch, which is ``x`` itself where there are no replicas."""
+
+
+@rule(f"{SPACE}.sum_of_replicas.default")
+def _sum_of_replicas(x: Any) -> Any:
+    return all_reduce(x)
 
 
 @rule("scaled_dot_product_attention.default")

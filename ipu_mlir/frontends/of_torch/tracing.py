@@ -27,6 +27,7 @@ from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
 from ipu_mlir.frontends.of_torch import detection, packed, selected, sparse
+from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
@@ -62,6 +63,8 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(patch.object(transformer, "_detect_is_causal_mask", _is_said_to_be_causal))
     settings.callback(partial(_register_effectful_op, _CHECK, _get_effect(_CHECK)))
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
+    settings.enter_context(patch.object(torch.nn.modules.batchnorm._BatchNorm, "forward", cumulative_norm))
+    settings.enter_context(patch.object(torch.nn.SyncBatchNorm, "forward", norm_over_replicas))
     distribution = torch.distributions.Distribution
     settings.callback(distribution.set_default_validate_args, distribution._validate_args)
     distribution.set_default_validate_args(False)

@@ -220,7 +220,8 @@ def test_norms_in_stages_keep_statistics_of_all_micro_batches(schedule: str, rec
     torch = pytest.importorskip("torch")
     nn = torch.nn
     torch.manual_seed(3)
-    net = nn.Sequential(nn.Sequential(nn.Linear(SIZE, SIZE), nn.BatchNorm1d(SIZE)), nn.BatchNorm1d(SIZE, momentum=0.3))
+    first, second = (nn.BatchNorm1d(SIZE, momentum=share) for share in (None, 0.3))
+    net = nn.Sequential(nn.Sequential(nn.Linear(SIZE, SIZE), first), second)
     x, y, loss_of = normal(4, ROWS, SIZE), normal(4, ROWS, SIZE), nn.MSELoss()
     pipe = ipu.pipeline(net, 4, schedule, recompute=recompute, loss=loss_of)
     run = ipu.function(lambda p, x, y: pipe.value_and_grad(p, [x, y]), target=machine(2))
@@ -243,6 +244,28 @@ def test_norms_in_stages_keep_statistics_of_all_micro_batches(schedule: str, rec
         run = ipu.function(lambda p, x: inference(p, [x]), target=machine(2))
         wanted = [net(torch.tensor(each)).detach().numpy() for each in x]
         np.testing.assert_allclose(run(ipu.parameters_of(net), x), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_a_norm_over_the_batches_of_all_replicas() -> None:
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(SIZE, SIZE), nn.SyncBatchNorm(SIZE), nn.Tanh()).train()
+    alone = nn.Sequential(net[0], nn.BatchNorm1d(SIZE), nn.Tanh()).train()
+    called, parameters, x = ipu.imported(net), ipu.parameters_of(net), normal(2, ROWS, SIZE)
+
+    def slopes(p: Any, x: Any) -> Any:
+        return ipu.all_reduce(ipu.grad(lambda p: called(p, x).mean())(p), "mean")
+
+    exe = ipu.compile(slopes, args=(parameters, ipu.per_replica(x[0])), target=ipu.Target(tiles_per_ipu=4, replicas=2))
+    session = exe.session()
+    found = session(parameters, x)
+    alone(torch.tensor(x).reshape(-1, SIZE)).mean().backward()
+    for own, child in zip(found[:2], alone, strict=False):
+        for name, each in child.named_parameters():
+            np.testing.assert_allclose(own[name], each.grad, rtol=1e-4, atol=1e-6)
+    for name, each in alone[1].named_buffers():
+        (kept,) = (session[own] for own in session if own.endswith(name))
+        np.testing.assert_allclose(kept, each, rtol=1e-5, atol=1e-6)
 
 
 def test_an_imported_function_runs_on_the_ipu_that_is_asked_for() -> None:
