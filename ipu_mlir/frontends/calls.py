@@ -1,6 +1,5 @@
 """``imported``: functions of JAX and modules of PyTorch that traced functions call; such as stages of pipelines."""
 
-import importlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
@@ -13,7 +12,15 @@ from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.support import drawing
-from ipu_mlir.frontends.table import FRONT_ENDS, FrontEnd, Imported, OpenProgram, front_end_of, import_program
+from ipu_mlir.frontends.table import (
+    FRONT_ENDS,
+    FrontEnd,
+    Imported,
+    OpenProgram,
+    front_end_of,
+    import_program,
+    module_of,
+)
 from ipu_mlir.programs.variable import Variable
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
@@ -51,7 +58,7 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
         CompileError: it is of no such framework.
     """
     front_end = _front_end(source, framework)
-    module = _module_of(front_end)
+    module = module_of(front_end)
     variables = _STATES.setdefault(source, {}) if hasattr(source, "named_buffers") else {}
     programs: dict[Any, Imported] = {}
 
@@ -105,7 +112,7 @@ def parameters_of(module: Any) -> Any:
     front_end = front_end_of(module)
     if front_end is None or front_end.name != "torch":
         raise CompileError(f"parameters_of({module!r}): give a torch.nn.Module")
-    return _module_of(front_end).parameters_of(module)
+    return module_of(front_end).parameters_of(module)
 
 
 def buffers_of(module: Any) -> dict[str, Any]:
@@ -171,11 +178,6 @@ def _front_end(source: Any, framework: str | None) -> FrontEnd:
             "and 'jax' or 'torch'"
         )
     return named
-
-
-def _module_of(front_end: FrontEnd) -> Any:
-    """The module that has ``as_function``."""
-    return importlib.import_module(f"ipu_mlir.frontends.from_{front_end.name}")
 
 
 def _name(source: Any) -> str:

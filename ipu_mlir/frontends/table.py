@@ -117,8 +117,14 @@ def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[
             f"a program of {front_end.name} needs the package {missing[0]}, which is not installed; "
             f"pip install 'ipu-mlir[{front_end.name}]'"
         )
-    module = importlib.import_module(f"ipu_mlir.frontends.from_{front_end.name}")
-    return module.import_program(source, args, kwargs)
+    return module_of(front_end).import_program(source, args, kwargs)
+
+
+def module_of(front_end: FrontEnd) -> Any:
+    """The module with ``import_program`` of a front end."""
+    if "tensorflow" in sys.modules:  # beside it, the import of triton, which compiles for other machines, ends Python
+        sys.modules.setdefault("triton", None)  # pyright: ignore[reportArgumentType] - as what cannot be imported
+    return importlib.import_module(f"ipu_mlir.frontends.from_{front_end.name}")
 
 
 def _front_end_of_types(value: Any) -> FrontEnd | None:
