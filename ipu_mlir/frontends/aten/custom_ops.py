@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ipu_mlir.frontends.aten.rules import rule
 from ipu_mlir.frontends.aten.sequences import SPACE
-from ipu_mlir.frontends.support.suppression import kept
+from ipu_mlir.frontends.support.selecting import kept
 
 
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
@@ -85,7 +85,7 @@ def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any
 
 @torch.library.custom_op(f"{SPACE}::kept_boxes", mutates_args=())
 def kept_boxes(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, threshold: float) -> torch.Tensor:
-    """``kept`` of ``frontends/support/suppression.py``, on PyTorch's tensors."""
+    """``kept`` of ``frontends/support.selecting.py``, on PyTorch's tensors."""
     raise NotImplementedError("it is traced only")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, constant, rule
+from ipu_mlir.frontends.support.selecting import places_of
 from ipu_mlir.specs.tensor_types import limits_of
 
 
@@ -230,10 +231,7 @@ def _nonzero(x: Any, *, size: int, fill_value: int = -1) -> Any:
     if not x.shape:
         return constant(np.zeros((size, 0), np.int64))
     is_there = np.reshape(x != 0, (-1,))
-    number = np.cumsum(is_there.astype(np.int32)) - 1
-    row = np.where(is_there & (number < size), number, size)
-    flat = constant(np.zeros(size + 1, np.int64)).at[row].set(constant(np.arange(row.shape[0])))[:size]
-    places = np.stack(np.unravel_index(flat, x.shape), axis=1)
+    places = np.stack(np.unravel_index(places_of(is_there, size), x.shape), axis=1)
     return np.where((np.arange(size) < np.sum(is_there.astype(np.int64)))[:, None], places, fill_value)
 
 

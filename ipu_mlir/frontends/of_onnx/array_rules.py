@@ -89,17 +89,6 @@ def _gather_nd(x: Any, indices: Any, *, batch_dims: int | None = 0, **_: Any) ->
     return x[(*samples, *(indices[..., each] for each in range(indices.shape[-1])))]
 
 
-@rule("Compress")
-def _compress(x: Any, condition: Any, *, axis: int | None = None, **_: Any) -> Any:
-    chosen = np.flatnonzero(known("Compress", condition))
-    return np.take(np.reshape(x, (-1,)) if axis is None else x, chosen, axis=axis or 0)
-
-
-@rule("NonMaxSuppression", "NonZero", "Unique")
-def _as_large_as_values_say(*_: Any, **__: Any) -> Any:
-    raise ValueError("its result is as large as values say, and a program has fixed sizes; let the model end before it")
-
-
 @rule("Einsum")
 def _einsum(*operands: Any, equation: Any, **_: Any) -> Any:
     return np.einsum(text(equation).replace(" ", ""), *operands).astype(operands[0].dtype)

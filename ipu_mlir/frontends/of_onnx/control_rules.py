@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ipu_mlir.frontends.of_onnx.results import Maps, Texts
+from ipu_mlir.frontends.of_onnx.results import Counted, Maps, Texts
 from ipu_mlir.frontends.of_onnx.rules import rule, traced_like
 from ipu_mlir.tracing.control.branches import cond
 from ipu_mlir.tracing.control.loops import fori_loop, while_loop
@@ -36,8 +36,8 @@ def values_in(given: Iterable[Any]) -> Iterator[Any]:
     for each in given:
         if isinstance(each, list | tuple):
             yield from values_in(each)
-        elif isinstance(each, Texts | Maps):
-            yield each.places if isinstance(each, Texts) else each.scores
+        elif isinstance(each, Texts | Maps | Counted):
+            yield each.places if isinstance(each, Texts) else each.scores if isinstance(each, Maps) else each.rows
         else:
             yield each
 

@@ -16,6 +16,7 @@ from ipu_mlir.frontends.of_onnx import (
     reduction_rules,
     rules,
     sampling_rules,
+    selecting_rules,
     sequence_rules,
     window_rules,
 )
@@ -40,6 +41,6 @@ def rules_of(module: ModuleType) -> Iterator[OnnxRule]:
 
 _MODULES = (
     *(array_rules, control_rules, fused_rules, label_rules, ml_rules, older_rules, quantized_rules, random_rules),
-    *(recurrent_rules, reduction_rules, rules, sampling_rules, sequence_rules, window_rules),
+    *(recurrent_rules, reduction_rules, rules, sampling_rules, selecting_rules, sequence_rules, window_rules),
 )
 RULES = by_op(each for module in _MODULES for each in rules_of(module))

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_onnx.control_rules import is_traced
 from ipu_mlir.frontends.of_onnx.library import RULES
 from ipu_mlir.frontends.of_onnx.narrow import held, holder, narrow_values
-from ipu_mlir.frontends.of_onnx.results import Maps, Result, Texts
+from ipu_mlir.frontends.of_onnx.results import Counted, Maps, Result, Texts
 from ipu_mlir.frontends.of_onnx.rules import OnnxRule
+from ipu_mlir.frontends.of_onnx.selecting_rules import of_counted
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
@@ -78,6 +80,9 @@ def _result(trace: Trace, value: Any, said: onnx.ValueInfoProto) -> tuple[list[A
         return [value.places], Result(said.name, table=value.table)
     if isinstance(value, Maps):
         return [value.scores], Result(said.name, keys=value.keys)
+    if isinstance(value, Counted):
+        result = _result(trace, value.rows, said)
+        return [*result[0], value.count], replace(result[1], axis=value.axis)
     kind = said.type
     while kind.WhichOneof("value") in ("optional_type", "sequence_type"):
         kind = (kind.optional_type if kind.HasField("optional_type") else kind.sequence_type).elem_type
@@ -163,6 +168,8 @@ def _of_traced(kind: type, rule: OnnxRule | None, narrow: Mapping[str, np.dtype[
         assert trace is not None, "an evaluator of traced values runs in their trace"
         with trace.at(self.onnx_node.name, Place(f"<{self.onnx_node.op_type}>", 0, 0)), _named(self.onnx_node):
             given = [_as_array(each) for each in args]
+            if any(isinstance(each, Counted) for each in given):
+                return of_counted(self.onnx_node.op_type, lambda *more: run(self, *more, **options), given, attributes)
             found = NotImplemented if rule is None else rule(*given, **attributes)
             if found is NotImplemented:
                 return definition(*given)

@@ -26,6 +26,20 @@ class Maps:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """A tensor of which the first ``count`` along ``axis`` are there; ``rows`` has as many as there may be."""
+
+    rows: Any
+    count: Any
+    axis: int = 0
+
+    def where(self, neutral: Any) -> Any:
+        """All rows, with ``neutral`` in place of those that are not there."""
+        size, behind = self.rows.shape[self.axis], len(self.rows.shape) - self.axis - 1
+        return np.where((np.arange(size) < self.count).reshape((-1,) + (1,) * behind), self.rows, neutral)
+
+
+@dataclass(frozen=True)
 class Result:
     """How a result is read from the arrays that a program gives.
 
@@ -35,6 +49,7 @@ class Result:
         length: how many tensors a sequence has; None for a tensor.
         table: the texts that an array has the places of.
         keys: those of the dictionaries that an array has the values of.
+        axis: along which the next array says how many there are.
     """
 
     name: str
@@ -42,10 +57,13 @@ class Result:
     length: int | None = None
     table: np.ndarray | None = None
     keys: tuple[Any, ...] | None = None
+    axis: int | None = None
 
     @property
     def names(self) -> list[str]:
         """A name for each array that it takes."""
+        if self.axis is not None:
+            return [self.name, f"{self.name}.count"]
         return [self.name] if self.length is None else [f"{self.name}.{place}" for place in range(self.length)]
 
     def read(self, arrays: Iterator[np.ndarray]) -> Any:
@@ -53,6 +71,8 @@ class Result:
         if self.length is not None:
             return [self._typed(next(arrays)) for _ in range(self.length)]
         found = self._typed(next(arrays))
+        if self.axis is not None:
+            found = found[(slice(None),) * self.axis + (slice(0, int(next(arrays))),)]
         if self.table is not None:
             return self.table[found]
         if self.keys is not None:

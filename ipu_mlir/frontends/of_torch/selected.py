@@ -113,7 +113,7 @@ class Selected:
 
     def packed(self) -> "Selected":
         """The same with its rows in front."""
-        if self.is_packed:
+        if self.is_packed or not len(self.mask):
             return self
         places = torch.nonzero_static(self.mask, size=len(self.mask), fill_value=0)[:, 0]
         mask = torch.arange(len(self.mask)) < self.mask.sum()
@@ -147,7 +147,9 @@ _operators()
 
 def select(x: Tensor, mask: Tensor) -> Selected:
     """``x[mask]``."""
-    rows, flat = x.reshape(-1, *x.shape[mask.dim() :]), mask.reshape(-1)
+    rows, flat = x.reshape(mask.numel(), *x.shape[mask.dim() :]), mask.reshape(-1)
+    if not len(rows):
+        return Selected(rows, flat, mask)
     first = rows.detach().index_select(0, flat.to(torch.int32).argmax().reshape(1))
     neutral = torch.ones_like(first) if x.is_floating_point() or x.is_complex() else torch.zeros_like(first)
     return Selected(torch.where(_beside(flat, rows), rows, torch.where(flat.any(), first, neutral)), flat, mask)
@@ -157,7 +159,13 @@ def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of what is not zero, as PyTorch gives them."""
     if isinstance(x, Selected):
         x = x.packed().where(0)
+    if not x.numel():
+        empty = torch.zeros(0, x.dim(), dtype=torch.int64)
+        return empty.unbind(1) if as_tuple else empty
+    x = x.reshape(1) if as_tuple and not x.dim() else x
     mask = x if x.dtype == torch.bool else x != 0
+    if not x.dim():
+        return Selected(torch.zeros(1, 0, dtype=torch.int64), mask.reshape(1), mask)
     found = [select(each, mask) for each in torch.meshgrid(*map(torch.arange, x.shape), indexing="ij")]
     return tuple(found) if as_tuple else Selected(torch.stack([each.rows for each in found], 1), found[0].mask, mask)
 

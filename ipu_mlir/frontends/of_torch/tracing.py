@@ -193,6 +193,14 @@ def _combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any
     return input[torch.tensor([*every(range(len(input)), r)], dtype=torch.int64).reshape(-1, r)]
 
 
+def _are_close(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    return torch.isclose(input, other, rtol, atol, equal_nan).all()
+
+
+def _are_equal(input: Any, other: Any) -> Any:
+    return (input == other).all() if input.shape == other.shape else False
+
+
 def _is_place(entry: Any) -> bool:
     """True for an integer in an index that is a tensor, whose value PyTorch itself asks for."""
     return isinstance(entry, torch.Tensor) and not entry.dim() and entry.dtype in _INTEGERS
@@ -281,6 +289,8 @@ _PLAIN: dict[Any, Any] = {
     **dict.fromkeys((torch.cov, torch.Tensor.cov), _covariance),
     **dict.fromkeys((torch.corrcoef, torch.Tensor.corrcoef), _correlation),
     torch.combinations: _combinations,
+    **dict.fromkeys((torch.allclose, torch.Tensor.allclose), _are_close),
+    **dict.fromkeys((torch.equal, torch.Tensor.equal), _are_equal),
     functional.one_hot: _one_hot,
     functional.gaussian_nll_loss: _gaussian_nll_loss,
     **{each: partial(_of_tensors, each) for each in (functional.ctc_loss, torch.ctc_loss)},

@@ -125,14 +125,14 @@ def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
     pytest.importorskip("torchvision")
     from torchvision import ops
 
-    from ipu_mlir.frontends.support import suppression
+    from ipu_mlir.frontends.support import selecting
 
     def program(boxes, scores, groups):
         kept = ops.batched_nms(boxes, scores, groups, 0.3)[:9]
         sure = scores > 0.4
         return boxes[kept], ops.nms(boxes[sure], scores[sure], 0.1) if at_once > 40 else scores[kept]
 
-    monkeypatch.setattr(suppression, "_AT_ONCE", (at_once, 1 << 20))
+    monkeypatch.setattr(selecting, "_AT_ONCE", (at_once, 1 << 20))
     corners = torch.rand(40, 2, generator=torch.manual_seed(2)) * 10
     boxes, scores = torch.cat([corners, corners + torch.rand(40, 2) * 8], 1), torch.rand(40)
     args = boxes, scores, torch.randint(0, 3, (40,))

@@ -1,13 +1,24 @@
-"""Non-maximum suppression: of boxes that overlap, the first alone is kept."""
+"""What is selected of rows, as many as values say: the places of some, and boxes that overlap no others."""
 
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.tracing.control.loops import fori_loop, while_loop
+from ipu_mlir.tracing.graph import current_trace
 
 _AT_ONCE = 1024, 1 << 23
 """Boxes that are compared with all others at a time, and the pairs of which these are at most."""
+
+
+def places_of(mask: Any, size: int) -> Any:
+    """The places of the first ``size`` that ``mask``, ``(n,)``, selects, as int64; 0 behind them."""
+    trace = current_trace()
+    assert trace is not None, "what is selected of known rows is computed by NumPy"
+    number = np.cumsum(mask.astype(np.int32)) - 1
+    row = np.where(mask & (number < size), number, size)
+    found = trace.constant(np.zeros(size + 1, np.int64))
+    return found.at[row].set(trace.constant(np.arange(mask.shape[0])))[:size]
 
 
 def kept(corners: Any, groups: Any, is_there: Any, threshold: Any) -> Any:
