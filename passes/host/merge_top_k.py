@@ -104,8 +104,11 @@ def _loaded(op: ir.Operation, number: int, rank: int) -> ir.Value | None:
     load = defining_op(terminator(body).operands[number], "memref.load")
     *at, last = [] if load is None else list(load.operands)[1:]
     cast = defining_op(last, "arith.index_cast")
-    is_read = cast is not None and cast.operands[0] == body.arguments[0]
-    return load.operands[0] if load and is_read and [*map(loop_of, at)] == [*range(rank)] else None
+    if load is None or cast is None or cast.operands[0] != body.arguments[0] or len(at) != rank:
+        return None
+    extents = list(load.operands[0].type.shape)
+    are_loops = all(loop_of(each) == n or (extents[n] == 1 and integer_of(each) == 0) for n, each in enumerate(at))
+    return load.operands[0] if are_loops else None
 
 
 def _is_lookup(op: ir.Operation) -> bool:
