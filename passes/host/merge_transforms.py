@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs
-from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, float_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.memory_writes import MemoryWrites
 from ipu_mlir.passes.raising.matrices.split_transforms import SECOND_HALF, swapped_map
 from ipu_mlir.passes.support.codelet_calls import codelet_into
-from ipu_mlir.passes.support.linalg_builders import identity_map
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -19,7 +21,8 @@ class MergeTransforms(Pass):
     """Undo how ``ipu-split-transforms`` cut a transform: whole rows are transformed.
 
     Needs:  linalg on buffers without mappings (``ipu-drop-placement``).
-    Leaves: no two halves of one transform, unless something else reads what is between them, or writes to the rows.
+    Leaves: no two halves of one transform, unless something else reads what is between them, or writes to the rows;
+            none of real rows, or to real rows, on pairs that are made for it alone.
     """
 
     name = "ipu-merge-transforms"
@@ -33,6 +36,10 @@ class MergeTransforms(Pass):
                     steps = _Steps(half)
                     if writes is not None and steps.are_alone():
                         _merge(steps, writes)
+                for op in [op for op in list_ops(function, "linalg.generic") if _called(op) in ("rfft", "ifft")]:
+                    if (made := _filled(op)) is not None:
+                        simplify = _read_reals if _called(op) == "rfft" else _give_reals
+                        simplify(op, *made, MemoryWrites(function))
 
 
 @dataclass
@@ -124,7 +131,9 @@ def _merge(steps: _Steps, writes: MemoryWrites) -> None:
         if name == "rfft":  # nobody reads the other half of its results
             stack, size, _ = views[0].type.shape
             views = [_part(views[0], [stack, size]), _part(views[1], [stack, size // 2 + 1, 2])]
-        whole = codelet_into(name, views[:1], views[1:])
+        whole = codelet_into("ifft" if name == "irfft" else name, views[:1], views[1:])
+        if name == "irfft":
+            whole.attributes[SECOND_HALF] = steps.half.attributes[SECOND_HALF]
     for view in _made_on_the_way(whole):
         writes.add_view(view, view.owner.operands[0])
     writes.replace_writer(out, last, [whole])
@@ -158,3 +167,115 @@ def _part(pairs: ir.Value, shape: list[int]) -> ir.Value:
     kind = ir.MemRefType.get(shape, pairs.type.element_type, layout)
     sizes = [*shape, 1][: len(strides)]
     return upstream("memref").SubViewOp(kind, pairs, [], [], [], [0] * 3, sizes, [1] * 3).result
+
+
+def _called(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["library_call"]).value if "library_call" in op.attributes else ""
+
+
+def _users(value: ir.Value) -> list[tuple[ir.Operation, ir.Value]]:
+    """The ops that use ``value`` or a view of it, and what they use."""
+    found = []
+    for use in value.uses:
+        user = use.owner.operation
+        found += _users(user.results[0]) if user.name in VIEW_OPS else [(user, value)]
+    return found
+
+
+def _filled(op: ir.Operation) -> tuple[ir.Operation, ir.Operation] | None:
+    """The zeros, and the copy into some of them, that make what the transform ``op`` reads, if nothing else uses it."""
+    home = root_of(op.operands[0])
+    makers = [user for user, _ in _users(home) if user != op] if defining_op(home, "memref.alloc") else []
+    if [maker.name for maker in makers] != ["linalg.fill", "memref.copy"]:
+        makers.reverse()
+    in_order = [maker.name for maker in makers] == ["linalg.fill", "memref.copy"] and all(
+        one.block == op.block and one.is_before_in_block(other) for one, other in pairwise((*makers, op))
+    )
+    if not in_order or float_of(makers[0].operands[0]) != 0 or makers[1].operands[1] == home:
+        return None
+    return makers[0], makers[1]
+
+
+def _rows_of(value: ir.Value, kept: int) -> ir.Value | None:
+    """The contiguous ``value`` with all but its last ``kept`` dimensions as one; None if it is not contiguous."""
+    shape, element, memref = list(value.type.shape), value.type.element_type, upstream("memref")
+    if value.type != ir.MemRefType.get(shape, element):
+        return None
+    stack = len(shape) - kept
+    kind = ir.MemRefType.get([prod(shape[:stack]), *shape[stack:]], element)
+    if stack == 0:
+        return memref.ExpandShapeOp(kind, value, [[0, 1], *([n + 1] for n in range(1, kept))], [], kind.shape).result
+    return memref.CollapseShapeOp(kind, value, [[*range(stack)], *([stack + n] for n in range(kept))]).result
+
+
+def _steps_of(value: ir.Value) -> tuple[int, list[int]]:
+    strides, offset = value.type.get_strides_and_offset()
+    return offset, strides
+
+
+def _read_reals(op: ir.Operation, fill: ir.Operation, copy: ir.Operation, writes: MemoryWrites) -> None:
+    """Let ``op`` read the real numbers that ``copy`` puts beside zeros."""
+    source, dest = copy.operands
+    offset, strides = _steps_of(dest)
+    is_all = prod(source.type.shape) == prod(op.operands[0].type.shape) and (offset, strides[-1]) == (0, 2)
+    if not is_all or writes.between(source, copy, op):
+        return
+    with ir.InsertionPoint(op), op.location:
+        rows = _rows_of(source, 1)
+    if rows is not None:
+        op.operands[0] = rows
+        _erase_home(dest, fill, copy)
+
+
+def _give_reals(op: ir.Operation, fill: ir.Operation, copy: ir.Operation, writes: MemoryWrites) -> None:
+    """Let ``op``, of which only real parts are read, read the first half of its rows, without zeros for the others."""
+    (source, dest), (_, size, _) = copy.operands, op.operands[0].type.shape
+    results = [(user, seen) for user, seen in _users(root_of(op.operands[1])) if user != op]
+    is_half = list(source.type.shape)[-2:] == [size // 2 + 1, 2] and _steps_of(dest)[0] == 0
+    if SECOND_HALF not in op.attributes or not results or not is_half or writes.between(source, copy, op):
+        return
+    if any(_steps_of(seen)[1][-1] != 2 or _steps_of(seen)[0] % 2 for _, seen in results):
+        return
+    memref, arith = upstream("memref"), upstream("arith")
+    with ir.InsertionPoint(op), op.location:
+        rows = _rows_of(source, 2)
+        if rows is None:
+            return
+        halves = memref.AllocOp(rows.type, [], []).result
+        ends = [0] if size % 2 else [0, size // 2]
+
+        def once(arguments: list[ir.Value]) -> list[ir.Value]:
+            """All but those that stand for themselves were doubled."""
+            place, factor = loop_index(1), arith.ConstantOp(arguments[0].type, 0.5).result
+            for end in ends:
+                is_end = arith.CmpIOp(arith.CmpIPredicate.eq, place, arith.ConstantOp(place.type, end).result)
+                one = arith.ConstantOp(arguments[0].type, 1.0).result
+                factor = arith.SelectOp(is_end, one, factor).result
+            return [arith.MulFOp(arguments[0], factor).result]
+
+        generic([rows], [halves], [identity_map(3)] * 2, [True] * 3, once)
+    name, pairs, last = "irfft_odd" if size % 2 else "irfft", op.operands[1], results[0][0]
+    is_copied = len(results) == 1 and last.name == "memref.copy" and last.block == op.block
+    with ir.InsertionPoint(last if is_copied else op), op.location:
+        reals = _rows_of(last.operands[1], 1) if is_copied else None
+        is_copied = reals is not None and list(reals.type.shape) == list(pairs.type.shape)[:2]
+        codelet_into(name, [halves], [reals if is_copied else _part(pairs, list(pairs.type.shape)[:2])])
+    if is_copied:
+        _erase_home(pairs, op, last)
+    else:
+        op.erase()
+    _erase_home(dest, fill, copy)
+
+
+def _erase_home(view: ir.Value, *users: ir.Operation) -> None:
+    """Erase ``users``, which are all that is left of those of the memory of ``view``, and the memory."""
+    home = root_of(view)
+    for user in users:
+        user.erase()
+
+    def erase_views(value: ir.Value) -> None:
+        for use in list(value.uses):
+            erase_views(use.owner.results[0])
+        value.owner.operation.erase()
+
+    erase_views(home)

@@ -105,8 +105,7 @@ def _cut(name: str, value: ir.Value, result: ir.RankedTensorType, size: int, len
         value = _padded(_times(value, half.astype(np.complex128)), size)
     *stack, _, _ = value.type.shape
     rows = reshaped(value, [prod(stack), size, 2])
-    name = "ifft" if name.startswith("i") else name
-    found = _in_two(rows, name, columns) if length == size else _by_chirp(rows, name == "ifft", length, columns)
+    found = _in_two(rows, name, columns) if length == size else _by_chirp(rows, name.startswith("i"), length, columns)
     found = reshaped(found, [*stack, size, 2])
     if result.rank == len(stack) + 1:
         return _part(found, 0)
@@ -118,16 +117,17 @@ def _in_two(rows: ir.Value, name: str, columns: int) -> ir.Value:
     """The transforms of ``rows`` of pairs, shape ``(rows, size, 2)``, as those of columns and rows of matrices.
 
     Args:
-        name: ``fft``, ``ifft``, or ``rfft`` if the imaginary parts are zeros, and half of the results is read.
+        name: ``fft``, ``ifft``, or ``rfft`` if the imaginary parts are zeros, and half of the results is read;
+            ``irfft`` if real parts are read, and zeros stand for conjugates of the others, which are doubled.
     """
     count, size, _ = rows.type.shape
-    codelet, element, height = "ifft" if name == "ifft" else "fft", rows.type.element_type, size // columns
+    codelet, element, height = "ifft" if name.startswith("i") else "fft", rows.type.element_type, size // columns
     turned = _turned(reshaped(rows, [count, height, columns, 2]))
     (down,) = call_codelet(codelet, [turned], [turned.type.shape], [element])
     places = np.arange(height)[:, None] * np.arange(columns) % size
-    pairs = _times(down, np.exp((1 if name == "ifft" else -1) * 2j * np.pi * places / size), (0, 2, 1))
+    pairs = _times(down, np.exp((-1 if codelet == "fft" else 1) * 2j * np.pi * places / size), (0, 2, 1))
     (across,) = call_codelet(codelet, [pairs], [pairs.type.shape], [element])
-    across.owner.attributes[SECOND_HALF] = ir.StringAttr.get(name)
+    across.owner.attributes[SECOND_HALF] = ir.StringAttr.get(name.removesuffix("_odd"))
     return reshaped(_turned(across), [count, size, 2])
 
 

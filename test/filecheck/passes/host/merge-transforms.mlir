@@ -243,3 +243,53 @@ func.func @is_written(%x: memref<2x16x2xf32>) -> memref<2x16x2xf32> {
   %rows = memref.collapse_shape %found [[0], [1, 2], [3]] : memref<2x4x4x2xf32> into memref<2x16x2xf32>
   return %rows : memref<2x16x2xf32>
 }
+
+#real_rows = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+#half_rows = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+
+// Real numbers are read where they are, not beside zeros.
+// CHECK-LABEL: func.func @reals_are_read
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<2x16xf32>
+// CHECK-NOT: linalg.fill
+// CHECK: %[[ROWS:.*]] = memref.collapse_shape %[[X]]
+// CHECK: library_call = "rfft"} ins(%[[ROWS]] : memref<2x16xf32>)
+func.func @reals_are_read(%x: memref<2x16xf32>) -> memref<2x9x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %pairs = memref.alloc() : memref<2x16x2xf32>
+  linalg.fill ins(%zero : f32) outs(%pairs : memref<2x16x2xf32>)
+  %at = memref.subview %pairs[0, 0, 0] [2, 16, 1] [1, 1, 1] : memref<2x16x2xf32> to memref<2x16xf32, strided<[32, 2]>>
+  memref.copy %x, %at : memref<2x16xf32> to memref<2x16xf32, strided<[32, 2]>>
+  %out = memref.alloc() : memref<2x9x2xf32>
+  linalg.generic {indexing_maps = [#real_rows, #half_rows], iterator_types = ["parallel", "reduction", "reduction", "reduction"], library_call = "rfft"}
+      ins(%at : memref<2x16xf32, strided<[32, 2]>>) outs(%out : memref<2x9x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %zero : f32
+  }
+  return %out : memref<2x9x2xf32>
+}
+
+// Real results take half of the numbers: those that stand for two are halved, and go to where they are copied.
+// CHECK-LABEL: func.func @reals_are_given
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<2x9x2xf32>
+// CHECK-NOT: linalg.fill
+// CHECK: arith.constant 5.000000e-01
+// CHECK: library_call = "irfft"} ins(%{{.*}} : memref<2x9x2xf32>) outs(%{{.*}} : memref<2x16xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @reals_are_given(%x: memref<2x9x2xf32>) -> memref<2x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %pairs = memref.alloc() : memref<2x16x2xf32>
+  linalg.fill ins(%zero : f32) outs(%pairs : memref<2x16x2xf32>)
+  %at = memref.subview %pairs[0, 0, 0] [2, 9, 2] [1, 1, 1] : memref<2x16x2xf32> to memref<2x9x2xf32, strided<[32, 2, 1]>>
+  memref.copy %x, %at : memref<2x9x2xf32> to memref<2x9x2xf32, strided<[32, 2, 1]>>
+  %out = memref.alloc() : memref<2x16x2xf32>
+  linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "reduction", "reduction"], library_call = "ifft"}
+      ins(%pairs : memref<2x16x2xf32>) outs(%out : memref<2x16x2xf32>) attrs = {ipu.second_half = "irfft"} {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %zero : f32
+  }
+  %reals = memref.subview %out[0, 0, 0] [2, 16, 1] [1, 1, 1] : memref<2x16x2xf32> to memref<2x16xf32, strided<[32, 2]>>
+  %found = memref.alloc() : memref<2x16xf32>
+  memref.copy %reals, %found : memref<2x16xf32, strided<[32, 2]>> to memref<2x16xf32>
+  return %found : memref<2x16xf32>
+}
