@@ -124,6 +124,17 @@ def test_a_function_that_gives_nothing_changes_variables_of_each_size():
     assert total.numpy() == 7
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_values_on_the_edges_of_bins_are_counted_as_tensorflow_does(dtype):
+    values = (np.arange(-20, 130) / np.float32(100 if dtype == np.float32 else 1)).astype(dtype)
+
+    def f(x):
+        return [tf.histogram_fixed_width(x, [0, 1], 10), tf.histogram_fixed_width(x, [-1, 3], 7)]
+
+    for found, wanted in zip(ipu.compile(f, args=[tf.constant(values)])(values), f(tf.constant(values)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_training_step_is_one_program():
     def step_of(jitted):
         keras.utils.set_random_seed(0)
