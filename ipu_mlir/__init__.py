@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipu_mlir import debug, layers, nn, numpy, optimizers, random
+    from ipu_mlir import debug, layers, nn, numpy, optimizers, random, tree
     from ipu_mlir.compilation.compiler import compile
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.compilation.function import Function, function, jit
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.shards import shard
     from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
+    from ipu_mlir.tracing.surface.traced import eval_shape
     from ipu_mlir.tracing.trees import tree_map
     from ipu_mlir.tracing.widths import WideFloatWarning, x64
 
@@ -103,6 +104,7 @@ __all__ = [
     "debug",
     "dynamic_slice",
     "dynamic_update_slice",
+    "eval_shape",
     "fifo",
     "fori_loop",
     "function",
@@ -135,6 +137,7 @@ __all__ = [
     "stop_gradient",
     "sweep",
     "switch",
+    "tree",
     "tree_map",
     "value_and_grad",
     "vjp",
@@ -152,6 +155,7 @@ _MODULES = {
     "optimizers": "ipu_mlir.optimizers",
     "random": "ipu_mlir.random",
     "torch": "ipu_mlir.torch",
+    "tree": "ipu_mlir.tree",
     "within_replica": "ipu_mlir.programs.within_replica",
 }
 _HOME = {
@@ -193,6 +197,7 @@ _HOME = {
     "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "dynamic_update_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "fifo": "ipu_mlir.programs.fifo",
+    "eval_shape": "ipu_mlir.tracing.surface.traced",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "grad": "ipu_mlir.tracing.control.gradients",
@@ -228,6 +233,22 @@ _HOME = {
 }
 
 
+_ELSEWHERE = {
+    "block_until_ready": "results are arrays of NumPy, which are there when a call returns",
+    "device_get": "results are arrays of NumPy, on the host",
+    "device_put": "a call copies arrays to the device; an ipu.Variable of an ipu.Session stays there between calls",
+    "devices": "a program runs on the machine of its target, ipu.Target(ipus=..., replicas=...)",
+    "lax": "scan, while_loop, fori_loop, cond, switch, map and associative_scan are names of ipu itself",
+    "make_jaxpr": "ipu.function(f).trace(*args) gives the program of f as MLIR",
+    "pmap": "a program runs once per replica of its target, ipu.Target(replicas=4): ipu.per_replica says what differs, "
+    "ipu.all_reduce and the like exchange it; ipu.compile takes a jax.pmap as it is",
+    "psum": "ipu.all_reduce sums over replicas",
+    "remat": "use ipu.checkpoint",
+    "tree_util": "use ipu.tree",
+}
+"""What to say of names that users of JAX look for."""
+
+
 def __getattr__(name: str) -> Any:
     """Import ``name`` when it is first asked for (PEP 562)."""
     if name in _MODULES:
@@ -239,7 +260,8 @@ def __getattr__(name: str) -> Any:
     elif name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     else:
-        raise AttributeError(f"module 'ipu_mlir' has no attribute {name!r}; it has {', '.join(__all__)}")
+        way = _ELSEWHERE.get(name) or f"it has {', '.join(__all__)}"
+        raise AttributeError(f"module 'ipu_mlir' has no attribute {name!r}; {way}")
     globals()[name] = value
     return value
 

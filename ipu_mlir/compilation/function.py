@@ -7,7 +7,7 @@ import pickle
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.support.errors import CompileError
@@ -18,6 +18,8 @@ from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
 from ipu_mlir.tracing.widths import has_numpy_widths
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.dialects.machine.target import Target
 
@@ -167,20 +169,25 @@ class Function(TracedFunction):
         return executable
 
 
+class _Options(TypedDict, total=False):
+    target: "Target | None"
+    static_argnames: str | Sequence[str]
+    static_argnums: int | Sequence[int]
+    donate_argnums: int | Sequence[int]
+
+
 @overload
-def function(
-    python: Callable[..., Any], /, *, target: "Target | None" = None, static_argnames: str | Sequence[str] = ()
-) -> Function: ...
+def function(python: Callable[..., Any], /, **options: "Unpack[_Options]") -> Function: ...
 @overload
-def function(
-    *, target: "Target | None" = None, static_argnames: str | Sequence[str] = ()
-) -> Callable[[Callable[..., Any]], Function]: ...
+def function(**options: "Unpack[_Options]") -> Callable[[Callable[..., Any]], Function]: ...
 def function(
     python: Callable[..., Any] | None = None,
     /,
     *,
     target: "Target | None" = None,
     static_argnames: str | Sequence[str] = (),
+    static_argnums: int | Sequence[int] = (),
+    donate_argnums: int | Sequence[int] = (),
 ) -> Any:
     """Make a Python function on tensors into one that compiles for the IPU.
 
@@ -193,13 +200,23 @@ def function(
         target: the machine, where the function is called directly, and where ``compile`` names none.
         static_argnames: parameters whose arguments are no tensors but part of the program, whatever they are, as long
             as they can be hashed; another value is another program.
+        static_argnums: the same by their numbers, from the front or, where negative, from behind.
+        donate_argnums: changes nothing: arguments are copied to the device, and stay as they are on the host.
 
     Raises:
-        TypeError: ``python`` cannot be called, or has no parameter of a static name.
+        TypeError: ``python`` cannot be called, or has no parameter of a static name or number.
     """
-    static = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
     if python is None:
-        return lambda given: Function(given, target, static)
+        return lambda given: function(
+            given, target=target, static_argnames=static_argnames, static_argnums=static_argnums
+        )
+    static = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
+    numbers = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
+    if numbers:
+        names = list(inspect.signature(python).parameters)
+        if wrong := [each for each in numbers if not -len(names) <= each < len(names)]:
+            raise TypeError(f"parameter {wrong[0]} is to be static; the function has {len(names)}: {', '.join(names)}")
+        static |= {names[each] for each in numbers}
     return Function(python, target, static)
 
 

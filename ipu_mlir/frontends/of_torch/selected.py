@@ -223,8 +223,8 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
         if isinstance(first, Selected) and first.dtype == torch.bool:
             (rows, chosen), mask, _ = _together([x, first])
             return Selected(select(rows, mask & chosen).rows, mask & chosen)
-        if isinstance(first, Selected) and not rest:
-            return first.like(x.packed().rows[first.rows])
+        if isinstance(first, Selected) and not any(isinstance(each, Tensor | Selected) for each in rest):
+            return first.like(x.packed().rows[(first.rows, *rest)])
         kept = x.dim() > sum(each is not None for each in rest) if first is ... else first == slice(None)
         if kept and not any(isinstance(each, Tensor) for each in entries):
             return x.like(x.rows[tuple(entries)])

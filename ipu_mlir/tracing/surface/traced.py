@@ -115,6 +115,19 @@ class TracedFunction:
         return f"<ipu function {self.__name__}{self._signature}>"
 
 
+def eval_shape(python: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A ``TensorSpec`` for each tensor that ``python`` gives for specs or example arrays, nested as it nests them.
+
+        ipu.eval_shape(lambda x: x @ x.T, ipu.TensorSpec((3, 2)))
+
+    Raises:
+        TraceError: the function does something that cannot become part of a program; at the user's line.
+    """
+    traced = python if isinstance(python, TracedFunction) else TracedFunction(python)
+    _, call = traced.trace_call(args, kwargs)
+    return unflatten(call.results, iter(call.result_specs))
+
+
 def _signature(python: Any) -> inspect.Signature:
     """The parameters of what is to be traced.
 

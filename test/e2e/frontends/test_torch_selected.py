@@ -130,7 +130,9 @@ def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
     def program(boxes, scores, groups):
         kept = ops.batched_nms(boxes, scores, groups, 0.3)[:9]
         sure = scores > 0.4
-        return boxes[kept], ops.nms(boxes[sure], scores[sure], 0.1) if at_once > 40 else scores[kept]
+        return torch.cat([boxes[kept], scores[kept, None]], 1), ops.nms(
+            boxes[sure], scores[sure], 0.1
+        ) if at_once > 40 else scores[kept]
 
     monkeypatch.setattr(selecting, "_AT_ONCE", (at_once, 1 << 20))
     corners = torch.rand(40, 2, generator=torch.manual_seed(2)) * 10

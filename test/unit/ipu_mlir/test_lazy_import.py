@@ -42,3 +42,5 @@ def test_every_public_name_is_there(name):
 def test_another_name_is_an_attribute_error_that_lists_the_names():
     with pytest.raises(AttributeError, match="has no attribute 'jitted'; it has CompileError"):
         ipu_mlir.jitted  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'pmap'; a program runs once per replica"):
+        ipu_mlir.pmap  # noqa: B018

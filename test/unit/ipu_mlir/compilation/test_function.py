@@ -206,3 +206,21 @@ def test_a_function_is_compiled_for_the_target_that_it_names():
     assert ipu.compile(one, args=[x], target=ipu.Target(tiles_per_ipu=5)).profile().target.tiles_per_ipu == 5
     with pytest.raises(ipu.CompileError, match="name different targets; pass target="):
         ipu.compile({"one": one, "other": other}, args={"one": [x], "other": [x]})
+
+
+def test_static_arguments_are_named_by_their_numbers_too():
+    def power(x, n, times=1):
+        return x**n * times
+
+    x = np.arange(3.0, dtype=np.float32)
+    by_number = ipu.jit(power, target=ipu.Target(tiles_per_ipu=4), static_argnums=(1, -1), donate_argnums=0)
+    assert by_number(x, 2, 3).tolist() == [0, 3, 12]
+    with pytest.raises(TypeError, match="parameter 3 is to be static; the function has 3: x, n, times"):
+        ipu.jit(static_argnums=3)(power)
+
+
+def test_shapes_of_results_are_known_without_a_run():
+    found = ipu.eval_shape(lambda x: {"y": x @ x.T, "n": 2}, ipu.TensorSpec((3, 2)))
+    assert found == {"y": ipu.TensorSpec((3, 3)), "n": ipu.TensorSpec((), np.int64)}
+    leaves, structure = ipu.tree.flatten({"a": [np.ones(2), 1]})
+    assert ipu.tree.unflatten(structure, [leaves[0] + 1])["a"][0].tolist() == [2, 2] and ipu.tree.leaves(found)
