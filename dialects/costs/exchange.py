@@ -202,6 +202,13 @@ def cost_of_exchange(exchange: ir.Operation, target: Target) -> ExchangeCost:
     return cost_between(side_of(source), side_of(dest), element_bytes(ir.MemRefType(dest).element_type), target)
 
 
+def bytes_between_ipus(exchange: ir.Operation, target: Target) -> IntArray:
+    """What each IPU gives to each other one in ``exchange``, shape ``(ipus, ipus)``."""
+    source, dest = (operand.type for operand in exchange.operands)
+    traffic = ipu_traffic(*side_of(source), *side_of(dest), target.ipus, target.tiles_per_ipu)
+    return traffic.between * element_bytes(ir.MemRefType(dest).element_type)
+
+
 def side_of(memref: ir.Type) -> Side:
     """Where the elements of a buffer lie."""
     mapping = memory_mapping(memref)

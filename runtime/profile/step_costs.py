@@ -15,11 +15,13 @@ from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.operand_types import dtype_of
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.analysis.remote import remote_buffer_around
+from ipu_mlir.dialects.analysis.shards import LINKS
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.collectives import cost_of_collective
 from ipu_mlir.dialects.costs.exchange import (
     all_sync_cycles,
+    bytes_between_ipus,
     cost_of_exchange,
     host_read_cycles,
     host_write_cycles,
@@ -29,7 +31,9 @@ from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.work import Contraction, Work
+from ipu_mlir.dialects.machine.links import link_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -164,6 +168,8 @@ class StepCosts:
         self._sizes: dict[Mapping, int] = {}
         self._exchanges: dict[tuple[ir.Type, ir.Type, int], StepCost] = {}
         self._exchange_code = ExchangeCode(target)
+        self._loads: dict[ir.Operation, tuple[IntArray, IntArray]] = {}
+        """By an exchange that shares a sync, ``bytes_between_ipus`` of those before it together, and with it."""
         self._idle = np.zeros(target.num_tiles, dtype=np.int64)
 
     def of(self, step: Step) -> StepCost:
@@ -177,7 +183,7 @@ class StepCosts:
             if key not in self._exchanges:
                 self._exchanges[key] = self._exchange(step.op, gathering)
             found = self._exchanges[key]
-            return replace(found, sync=0) if MERGED in step.op.attributes else found
+            return self._merged(step.op, found) if MERGED in step.op.attributes else found
         if step.kind == "host_exchange":
             return self._host(step.op)
         if step.kind == "collective":
@@ -257,6 +263,18 @@ class StepCosts:
             io_ipus=ipus,
             exchange_op=op,
         )
+
+    def _merged(self, op: ir.Operation, alone: StepCost) -> StepCost:
+        """``op`` with those whose sync it shares: what it adds to the cycles of the links that they use together."""
+        if op not in self._loads:
+            loads = np.zeros((self._target.ipus, self._target.ipus), dtype=np.int64)
+            for each in op.block.operations:
+                if each.operation.name == "ipu.exchange" and LINKS in each.attributes:
+                    before = loads if MERGED in each.attributes else np.zeros_like(loads)
+                    loads = before + bytes_between_ipus(each.operation, self._target)
+                    self._loads[each.operation] = before, loads
+        less, more = (link_cycles(each, physical_ipus(self._target), self._machine) for each in self._loads[op])
+        return replace(alone, sync=0, inter_ipu=min(alone.inter_ipu, more - less))
 
     def _compute_set(self, op: ir.Operation) -> StepCost:
         ops = [family.operation for family in op.regions[0].blocks[0].operations]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.machine.machine import machine_of
 
 ROWS, SIZE, TILES, STAGES = 64, 256, 64, 4
 
@@ -49,6 +50,27 @@ def slowest_stage(profile: Any, count: int) -> float:
 def test_grouped_slots_take_the_time_of_the_slowest_stage(count):
     profile = profile_of("grouped", count)
     assert device_cycles(profile) <= 1.1 * (count + STAGES - 1) * slowest_stage(profile, count)
+    links = sum(step.count * step.inter_ipu for step in profile.execution.steps)
+    machine = machine_of(ipu.Target())
+    of_one = ROWS * SIZE * 4 * machine.clock_hz / machine.neighbour_bytes_per_second
+    assert links <= 2.1 * (count + 2 * STAGES) * of_one, "all carry at once; from stage 1 to 2 by way of IPU 3"
+
+
+def test_what_only_forward_parts_read_lies_on_the_ipu_of_its_stage() -> None:
+    """Else each of them would wait for all IPUs, and they would run one after the other."""
+
+    def biased(w: Any, h: Any) -> Any:
+        return np.tanh(h @ w["w"]) + w["b"]
+
+    weights = {"w": spec(SIZE, SIZE), "b": spec(SIZE)}
+    pipe = ipu.pipeline([biased] * STAGES, 16, recompute="inputs", loss=lambda h, y: ((h - y) ** 2).mean())
+
+    def step(parameters, x, y):
+        return pipe.value_and_grad(parameters, [x, *[None] * (STAGES - 2), y])
+
+    data, target = spec(16, ROWS, SIZE), ipu.Target(tiles_per_ipu=TILES, ipus=STAGES)
+    profile = ipu.compile(step, args=([weights] * STAGES, data, data), target=target).profile()
+    assert device_cycles(profile) <= 1.15 * (16 + 2 * STAGES - 2) * slowest_stage(profile, 16)
 
 
 @pytest.mark.slow

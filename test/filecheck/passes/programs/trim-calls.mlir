@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: func.func @callers_use_what_they_have
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>)
-// CHECK: %[[R:.*]] = call @gives_what_it_got(%[[X]], %[[Y]]) {ipu.outlined, no_inline} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[R:.*]] = call @gives_what_it_got(%[[X]]) {ipu.outlined, no_inline} : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK: return %[[Y]], %[[R]], %[[R]]
 func.func @callers_use_what_they_have(%x: tensor<4xf32>, %y: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
@@ -12,7 +12,7 @@ func.func @callers_use_what_they_have(%x: tensor<4xf32>, %y: tensor<4xf32>)
 }
 
 // CHECK-LABEL: func.func private @gives_what_it_got
-// CHECK-SAME: -> tensor<4xf32>
+// CHECK-SAME: (%{{[a-z0-9]+}}: tensor<4xf32>) -> tensor<4xf32>
 // CHECK: return %{{[a-z0-9]+}} : tensor<4xf32>
 func.func private @gives_what_it_got(%x: tensor<4xf32>, %y: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
