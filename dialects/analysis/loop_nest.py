@@ -4,7 +4,7 @@ Verifier, planner and passes ask the same questions of every linalg op, named or
 which of them are parallel, and which element of an operand does an iteration touch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import lcm
 
@@ -126,16 +126,28 @@ def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     maps = compiled("_mlirDialectsLinalg").get_indexing_maps(op.operation)
     if maps is None:
         return None
-    types = [value.type for value in op.operation.operands]
+    operation = op.operation
+    types = tuple([value.type for value in operation.operands])
+    found = _nest_of((tuple(maps), types, operation.attributes.get("iterator_types"), len(types) - num_outputs(op)))
+    if found is None or operation.name != "linalg.generic" or not (loads := loads_in(op)):
+        return found
+    return replace(found, loads=tuple([indices_of_load(load, found.extents) for load in loads]))
+
+
+@remembered
+def _nest_of(
+    of: tuple[tuple[ir.AffineMapAttr, ...], tuple[ir.Type, ...], ir.ArrayAttr | None, int],
+) -> LoopNest | None:
+    """The nest of ops with these indexing maps, types of operands, kinds of loops and number of inputs."""
+    maps, types, kinds, inputs = of
     shapes = tuple([tuple(each.shape) if isinstance(each, ir.ShapedType) else () for each in types])
     indices = tuple([indices_of_map(each) for each in maps])
-    inputs = len(types) - num_outputs(op)
-    loops = maps[0].value.n_dims if len(maps) else 0  # an assertion of a constant is left without operands
+    loops = maps[0].value.n_dims if maps else 0  # an assertion of a constant is left without operands
     extents = _extents(loops, indices, shapes)
     if extents is None:
         return None
-    loads = tuple([indices_of_load(load, extents) for load in loads_in(op)])
-    return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs, loads)
+    parallel = _loops_of(indices[inputs], loops) if kinds is None else _said_parallel(kinds)
+    return LoopNest(extents, parallel, indices, inputs)
 
 
 @lru_cache(maxsize=1024)
@@ -152,13 +164,6 @@ def _extents(
     if any(extent is None or extent < 0 for extent in extents):
         return None
     return tuple(extent for extent in extents if extent is not None)
-
-
-def _parallel(op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Index, ...], ...]) -> tuple[bool, ...]:
-    attributes = op.operation.attributes
-    if "iterator_types" in attributes:
-        return _said_parallel(attributes["iterator_types"])
-    return _loops_of(outputs[0], loops)
 
 
 @remembered

@@ -1,6 +1,6 @@
 """``ipu-fuse-elementwise-ops``: what one vertex can do with an element without leaving it is one op."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
@@ -19,6 +19,8 @@ from ipu_mlir.passes.core.pipeline_steps import MODULE, UpstreamStep, upstream_m
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops, list_outside_bodies
 
 _FUSED = ("linalg.generic", "tensor.expand_shape", "tensor.collapse_shape")
+_Nests = Mapping[ir.Operation, LoopNest]
+
 _SECOND_USE = "ipu.second_use"
 """Upstream fuses a producer that has one use. This op is another one, and no pass leaves it."""
 
@@ -53,7 +55,8 @@ class FuseElementwiseOps(Pass):
                 _give_each_reader_its_own(module)
                 ops = [op for op in list_outside_bodies(module) if op.name in _FUSED]
                 between = _between_groups(ops, most)
-                for value in (*_into_loops(ops), *_into_products(ops), *_into_copies(ops, target), *between):
+                nests = {op: nest for op in ops if (nest := _nest(op)) is not None}
+                for value in (*_into_loops(ops), *_into_products(nests), *_into_copies(nests, target), *between):
                     _use_again(value)
                 fusion.run(module)
                 for use in list_ops(module, _SECOND_USE):
@@ -65,12 +68,14 @@ class FuseElementwiseOps(Pass):
 
 def _give_each_reader_its_own(module: ir.Operation) -> None:
     """Copy what only repeats elements for each element-wise op that reads it, so that it fuses with all of them."""
-    for op, nest in list(_nests(list_outside_bodies(module))):
-        if not all(nest.parallel) or len(op.regions[0].blocks[0].operations) > 1 or not any(_repeated(op, nest)):
+    for op in list_outside_bodies(module):
+        if op.name != "linalg.generic" or len(op.regions[0].blocks[0].operations) > 1:
             continue
         readers = [use.owner.operation for use in op.results[0].uses]
-        nests = [loop_nest(reader) if reader.name == "linalg.generic" else None for reader in readers]
-        if len(readers) < 2 or any(each is None or not all(each.parallel) for each in nests):
+        if len(readers) < 2 or not all(map(_is_elementwise, (op, *readers))):
+            continue
+        nest = loop_nest(op)
+        if nest is None or not any(_repeated(op, nest)):
             continue
         for reader in dict.fromkeys(readers[1:]):
             own = op.clone(ir.InsertionPoint(reader))
@@ -96,23 +101,23 @@ def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
     return False
 
 
-def _into_products(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
+def _into_products(nests: _Nests) -> Iterator[ir.Value]:
     """The factors of sums of products that are read several times, and take more to compute than a cast or a choice."""
-    for op, nest in _nests(ops):
+    for op, nest in nests.items():
         if all(nest.parallel) or contraction(op, nest) is None:
             continue
         for value, _ in _repeated(op, nest):
-            producers, tensors = _computed_of(value)
+            producers, tensors = _computed_of(value, nests)
             if len(tensors) > 1 or any(map(_takes_long, producers)):
                 yield value
 
 
-def _into_copies(ops: Iterable[ir.Operation], target: Target) -> Iterator[ir.Value]:
+def _into_copies(nests: _Nests, target: Target) -> Iterator[ir.Value]:
     """What is read several times, and takes a tile longer to compute for every time than a superstep of its own."""
     machine = machine_of(target)
-    for op, nest in _nests(ops):
+    for op, nest in nests.items():
         for value, times in _repeated(op, nest):
-            body = [inner for producer in _computed_of(value)[0] for inner in body_ops(producer)]
+            body = [inner for producer in _computed_of(value, nests)[0] for inner in body_ops(producer)]
             if not body:
                 continue
             once, every = (
@@ -123,11 +128,13 @@ def _into_copies(ops: Iterable[ir.Operation], target: Target) -> Iterator[ir.Val
                 yield value
 
 
-def _nests(ops: Iterable[ir.Operation]) -> Iterator[tuple[ir.Operation, LoopNest]]:
-    for op in ops:
-        nest = loop_nest(op) if op.name == "linalg.generic" else None
-        if nest is not None:
-            yield op, nest
+def _is_elementwise(op: ir.Operation) -> bool:
+    nest = _nest(op)
+    return nest is not None and all(nest.parallel)
+
+
+def _nest(op: ir.Operation) -> LoopNest | None:
+    return loop_nest(op) if op.name == "linalg.generic" else None
 
 
 def _repeated(op: ir.Operation, nest: LoopNest) -> Iterator[tuple[ir.Value, int]]:
@@ -139,7 +146,7 @@ def _repeated(op: ir.Operation, nest: LoopNest) -> Iterator[tuple[ir.Value, int]
             yield value, times
 
 
-def _computed_of(value: ir.Value) -> tuple[list[ir.Operation], set[ir.Value]]:
+def _computed_of(value: ir.Value, nests: _Nests) -> tuple[list[ir.Operation], set[ir.Value]]:
     """The element-wise ops that would be fused into one that makes ``value``, and the tensors that it would read."""
     ops: list[ir.Operation] = []
     tensors: set[ir.Value] = set()
@@ -151,7 +158,7 @@ def _computed_of(value: ir.Value) -> tuple[list[ir.Operation], set[ir.Value]]:
             tensors.add(value)
         elif op.name != "linalg.generic":
             pending.append(op.operands[0])
-        elif (nest := loop_nest(op)) is None or not all(nest.parallel):
+        elif (nest := nests.get(op)) is None or not all(nest.parallel):
             tensors.add(value)
         else:
             ops.append(op)
