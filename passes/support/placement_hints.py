@@ -23,6 +23,9 @@ BLOCK_HOMES = "ipu.block_homes"
 PARTS = "ipu.parts"
 """Attribute with the parts of a structured op."""
 
+PROPORTION = "ipu.available_memory_proportion"
+"""Attribute of a function, as of the stage of a pipeline: the proportion for all of its ops."""
+
 MADE_WITHOUT_LOOPS = COLLECTIVES | FROM_HOST | {"ipu.replica_index"}
 """Ops of programs whose result lies where ``MAP`` on them says."""
 

@@ -1,15 +1,17 @@
 """``ipu-partition``: which part of every op runs on which tile."""
 
 import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
+from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first, calls_by_callee
 from ipu_mlir.dialects.analysis.shards import argument_shards, shard_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
-from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.attributes.attributes import mapping_to_attr, module_target
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -25,6 +27,7 @@ from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Plan
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.tensor_views import view_of
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
@@ -121,9 +124,16 @@ class Partition(Pass):
         variables = variables_in(module)
         called: dict[str, Boundary] = {}
         functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+        calls = calls_by_callee(module)
         for function in callees_first(_by_say(functions)):
             _hint_variables(function, variables)
             proportions = proportions_of(function, self._proportions(), refuse)
+            if carried := _carried(calls.get(symbol_of(function), [])):
+                quiet = replace(planner, listener=None) if isinstance(planner, Fastest) else planner
+                trial = module.clone()
+                copy = next(op for op in list_ops(trial, "func.func") if symbol_of(op) == symbol_of(function))
+                tried = FunctionPartition(copy, quiet, target, proportions, _Unsaid(), called, most_ipus)
+                _hint_carried(function, carried, tried.run().results)
             partition = FunctionPartition(function, planner, target, proportions, refuse, called, most_ipus, limit)
             called[symbol_of(function)] = partition.run()
             for number, name in variable_arguments(function).items():
@@ -166,6 +176,29 @@ def _hint_variables(function: ir.Operation, variables: dict[str, ir.Operation]) 
     for number, name in named.items():
         if MAP in variables[name].attributes:
             hints[number][MAP] = variables[name].attributes[MAP]
+    set_value_attributes(function, "arg_attrs", hints)
+
+
+def _carried(calls: list[ir.Operation]) -> dict[int, int]:
+    """The arguments of a function that most of its ``calls`` give a result of the call before, with its number."""
+    own = set(calls)
+    found = Counter(
+        (number, root.result_number)
+        for call in calls
+        for number, value in enumerate(call.operands)
+        for root, view in [view_of(value) or (value, None)]
+        if view is not None and view.is_whole() and defining_op(root, "func.call") in own
+    )
+    return {number: result for (number, result), times in found.items() if 2 * times > len(calls)}
+
+
+def _hint_carried(function: ir.Operation, carried: dict[int, int], results: list[Mapping | None]) -> None:
+    """Tell ``function`` that arguments lie where results do, so that calls behind each other move nothing."""
+    hints = value_attributes(function, "arg_attrs")
+    for number, result in carried.items():
+        home = results[result]
+        if home is not None:
+            hints[number].setdefault(MAP, mapping_to_attr(home))
     set_value_attributes(function, "arg_attrs", hints)
 
 

@@ -7,9 +7,7 @@ from ipu_mlir.dialects.costs.work import Contraction, Work
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
-
-PROPORTION = "ipu.available_memory_proportion"
-"""Attribute of a function, as of the stage of a pipeline: the proportion for all of its ops."""
+from ipu_mlir.passes.support.placement_hints import PROPORTION
 
 _SCOPES = re.compile(r"(?:^|/)ipu\.available_memory_proportion\.(1|0\.\d*[1-9])(?=_|/|$)")
 """Scopes in the name of an op."""

@@ -51,3 +51,37 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
     return %r, %p : tensor<4xf32>, tensor<4xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
+  // What most calls get from the call before lies where that gives it, not where the function needs it.
+  // CHECK-LABEL: func.func private @layer
+  // CHECK-SAME: %[[A:.*]]: tensor<4x4xf32, #[[ROWS:m[0-9]+]]>
+  // CHECK-SAME: -> tensor<4x4xf32, #[[ROWS]]>
+  // CHECK: tensor.cast %[[A]]
+  func.func private @layer(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %e = tensor.empty() : tensor<4x4xf32>
+    %b = linalg.generic {ipu.parts = #ipu.parts<[[1, 4, 1], [4, 4, 0]], 0>, indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %y = math.exp %x : f32
+      linalg.yield %y : f32
+    } -> tensor<4x4xf32>
+    return %b : tensor<4x4xf32>
+  }
+
+  // CHECK-LABEL: func.func @layers
+  // CHECK: %[[X1:.*]] = call @layer(
+  // CHECK-NEXT: %[[X2:.*]] = call @layer(%[[X1]])
+  // CHECK-NEXT: call @layer(%[[X2]])
+  func.func @layers(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %r = func.call @layer(%x) {ipu.outlined} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %s = func.call @layer(%r) {ipu.outlined} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %t = func.call @layer(%s) {ipu.outlined} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %t : tensor<4x4xf32>
+  }
+}
