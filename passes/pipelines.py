@@ -98,6 +98,7 @@ NORMALIZE: tuple[str, ...] = (
     "lower-affine",
     "canonicalize",
     "cse",
+    "ipu-outline-layers",
     "ipu-set-float-modes",
     "ipu-promote-variables",
     "ipu-trim-calls",

@@ -73,3 +73,13 @@ def test_a_long_program_is_right() -> None:
     for at in range(40):
         expected[at % 16] = np.sin(expected[at % 16])
     np.testing.assert_allclose(executable(x, x), expected + x, rtol=1e-6)
+
+
+def test_equal_layers_are_one_function() -> None:
+    x, w = np.linspace(-1, 1, 64, dtype=np.float32).reshape(4, 16), np.eye(16, k=1, dtype=np.float32) / 4
+    few, many = (ipu.compile(layers(count), args=[x, w], target=TARGET) for count in (10, 100))
+    assert [executable.mlir("l1").count("linalg.matmul") for executable in (few, many)] == [10, 1]
+    assert many.profile().total_cycles < 1.05 * 10 * few.profile().total_cycles
+    assert max(many.profile().tile_bytes()) < 2 * max(few.profile().tile_bytes())
+    np.testing.assert_allclose(many(x, w), layers(100)(x, w), rtol=1e-4)
+    np.testing.assert_allclose(many.run_per_tile([x, w]), many.run([x, w]), rtol=1e-5)
