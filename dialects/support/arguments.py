@@ -35,7 +35,7 @@ def as_argument(value: Any, shape: Sequence[int | None] | None, dtype: np.dtype[
     if type(value) is np.ndarray:
         array = value
     elif isinstance(value, np.generic) or hasattr(value, "dtype") or hasattr(value, "__array__"):
-        array = _read(value, where)
+        array = read_array(value, where)
     else:
         array = _of_numbers(value, dtype, where)
     if array.dtype != dtype:
@@ -50,9 +50,9 @@ def as_signless(value: Any, shape: Sequence[int | None], dtype: np.dtype[Any], w
     found = getattr(value, "dtype", None)
     if isinstance(found, np.dtype) and found != dtype:
         if found.kind == "u" and dtype.kind == "i" and found.itemsize == dtype.itemsize:
-            value = _read(value, where).astype(found.newbyteorder("="), copy=False).view(dtype)
+            value = read_array(value, where).astype(found.newbyteorder("="), copy=False).view(dtype)
         elif holds_bits(found, dtype):
-            value = _read(value, where).view(dtype)
+            value = read_array(value, where).view(dtype)
     return as_argument(value, shape, dtype, where)
 
 
@@ -87,8 +87,12 @@ def _said(where: Name) -> str:
     return where if isinstance(where, str) else where()
 
 
-def _read(value: Any, where: Name) -> np.ndarray:
-    """An array of something that is one."""
+def read_array(value: Any, where: Name) -> np.ndarray:
+    """An array of something that is one, of any framework.
+
+    Raises:
+        RunError: NumPy cannot read it.
+    """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise RunError(f"{_said(where)} has masked elements, which no program knows; fill them, x.filled(0)")
     try:

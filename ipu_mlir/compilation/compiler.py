@@ -201,7 +201,15 @@ def _compile(
     if front_end is not None:
         if entry is not None and not isinstance(entry, str):
             raise CompileError("several entries are for a module; compile one function of another framework at a time")
-        imported = import_program(front_end, source, args, kwargs)
+        from ipu_mlir.tracing.graph import by_another_framework
+
+        try:
+            with by_another_framework():
+                imported = import_program(front_end, source, args, kwargs)
+        except IpuError as error:
+            if kwargs or not _is_of_ours(error) or front_end_of(source) is not None:
+                raise
+            return _compile_traced(source, entry, args, lowering)
         if isinstance(imported.program, OpenProgram):
             return ReimportedExecutable(imported.program, lowering, imported.call)
         lowering = lowering.on_replicas(imported.replicas)
@@ -218,6 +226,13 @@ def _compile(
     if entry is not None and not isinstance(entry, str):
         return compile_together(module, [entry_name(module, each) for each in entry], lowering)
     return compile_module(module, entry, lowering)
+
+
+def _is_of_ours(error: BaseException | None) -> bool:
+    """True if a framework has traced what only functions that we trace can do."""
+    from ipu_mlir.tracing.errors import OfOursError
+
+    return error is not None and (isinstance(error, OfOursError) or _is_of_ours(error.__cause__))
 
 
 def _compile_traced(

@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.tracing.structure import Call, Leaf, flatten, flatten_arguments, is_leaf, parts, unflatten
+from ipu_mlir.dialects.support.arguments import read_array
+from ipu_mlir.tracing.structure import (
+    Call,
+    Leaf,
+    flatten,
+    flatten_arguments,
+    is_leaf,
+    is_of_a_framework,
+    parts,
+    unflatten,
+)
 
 Known = tuple[Callable[[list[np.ndarray]], list[np.ndarray]], tuple[int, ...] | None, Callable[[list[np.ndarray]], Any]]
 """A call of a known form: the program, the order in which it takes the tensors, and what nests its results."""
@@ -35,6 +45,8 @@ def form_of(value: Any, leaves: list[Any]) -> Any:
     if (inner := parts(value)) is not None:
         keys, children = inner
         return kind, keys, *[form_of(child, leaves) for child in children]
+    if is_of_a_framework(value):
+        return form_of(read_array(value, "an argument"), leaves)
     return kind, value.hex() if kind is float else value
 
 

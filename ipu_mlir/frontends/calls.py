@@ -1,5 +1,6 @@
 """``imported``: functions of JAX and modules of PyTorch that traced functions call; such as stages of pipelines."""
 
+import functools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
@@ -26,8 +27,8 @@ from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Trace, current_trace
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, of_a_framework
+from ipu_mlir.tracing.graph import Trace, own_trace
 
 func = upstream("func")
 
@@ -63,7 +64,7 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
     programs: dict[Any, Imported] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             raise TraceValueError("what is imported runs in a function that is compiled: @ipu.function, ipu.compile")
         taken = tree((args, kwargs), "arguments")
@@ -161,7 +162,21 @@ def stages_of(stages: Iterable[Any], loss: Any = None) -> list[Any]:
 
 
 def _traceable(function: Any) -> Any:
-    return imported(function) if _is_foreign(function) else function
+    """A stage as a function that can be traced: one of Python may turn out to be one of JAX."""
+    if _is_foreign(function):
+        return imported(function)
+
+    @functools.wraps(function)
+    def own_or_imported(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except Exception as error:  # of any kind: what the function does is the user's
+            found = of_a_framework(error)
+            if found is None or found.framework not in _CALLED:
+                raise
+            return imported(function, found.framework)(*args)
+
+    return own_or_imported
 
 
 def _is_foreign(stage: Any) -> bool:

@@ -7,12 +7,13 @@ import numpy as np
 
 from ipu_mlir.dialects.ipu import HostGatherOp, HostUpdateAddOp, RemoteBufferOp, RemoteLoadOp, RemoteStoreOp
 from ipu_mlir.dialects.ops.remote import PARTITIONS
+from ipu_mlir.dialects.support.arguments import read_array
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace, current_trace, dense_attribute
+from ipu_mlir.tracing.graph import Symbol, Trace, dense_attribute, own_trace
 from ipu_mlir.tracing.numbers import number_as_index, number_of
 from ipu_mlir.tracing.operands import tensor, tensor_of
 
@@ -65,7 +66,7 @@ class RemoteBuffer:
             TraceValueError: there are no rows, or no such partition.
         """
         self.name = f"remote_{next(_NUMBERS)}" if name is None else name
-        self._init = init if isinstance(init, TensorSpec) else np.array(init)
+        self._init = init if isinstance(init, TensorSpec) else np.array(read_array(init, self.name))
         self.spec, self.file = spec_of(self._init), file
         if not self.spec.shape or 0 in self.spec.shape:
             raise TraceValueError(f"remote buffer {self.name} is {self.spec}; give it one row at least")
@@ -109,7 +110,7 @@ class RemoteBuffer:
         return ir.FlatSymbolRefAttr.get(self.name)
 
     def _trace(self, done: str) -> Trace:
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             raise TraceTypeError(
                 f"rows of remote buffer {self.name} are {done} in traced functions; elsewhere a session has them: "

@@ -18,7 +18,7 @@ from ipu_mlir.dialects.ipu import (
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import PerReplica
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
+from ipu_mlir.tracing.graph import Symbol, Trace, own_trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import flatten, is_number, unflatten
 
@@ -222,7 +222,7 @@ def _number(number: int) -> Callable[[], ir.Attribute]:
 
 
 def _tracing(name: str) -> Trace:
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceTypeError(f"{name} is called in traced functions: there are no replicas outside of them")
     return trace

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.engine import infeeds, outfeeds
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Trace, current_trace
+from ipu_mlir.tracing.graph import Trace, own_trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
 
@@ -234,7 +234,7 @@ def _iterator(name: str, source: Any) -> Iterator[Any]:
 
 
 def _tracing(what: str) -> Trace:
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceTypeError(f"{what} in traced functions; elsewhere a session does: session.feed, session.read")
     return trace

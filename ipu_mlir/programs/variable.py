@@ -14,7 +14,7 @@ from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.specs.tensor_types import as_for_users
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Trace, current_trace, dense_attribute
+from ipu_mlir.tracing.graph import Trace, dense_attribute, own_trace
 from ipu_mlir.tracing.operands import tensor_of
 from ipu_mlir.tracing.structure import flatten, is_number, leaves_like, paths, unflatten
 
@@ -84,7 +84,7 @@ class Variable:
         Raises:
             RunError: it has no value yet.
         """
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             return self.assembled({name: self._held(name) for name in self.specs})
         self._declare(trace)
@@ -97,7 +97,7 @@ class Variable:
             TraceTypeError: ``value`` has another structure or element type, or no function is being traced.
             TraceValueError: it has another shape.
         """
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             raise TraceTypeError(
                 f"variable {self.name} is assigned in traced functions; elsewhere a session gives it a value: "

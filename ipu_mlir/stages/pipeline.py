@@ -14,7 +14,7 @@ from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.stages.pipeline_run import Options, Run
 from ipu_mlir.tracing.control.gradients import on_leaves
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import current_trace, supported_dtype
+from ipu_mlir.tracing.graph import own_trace, supported_dtype
 
 
 class pipeline:
@@ -178,7 +178,7 @@ def micro_batch() -> Any:
     Raises:
         TraceValueError: there is no program that is being traced.
     """
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceValueError("micro_batch is for stages of a pipeline, in a function that is compiled")
     with trace.emit("micro_batch"):

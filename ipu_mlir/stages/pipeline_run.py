@@ -15,7 +15,7 @@ from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, call, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import current_trace
+from ipu_mlir.tracing.graph import own_trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Branch
 
@@ -52,7 +52,7 @@ class Run:
     def __init__(
         self, options: Options, schedule: Schedule, parameters: Sequence[Any], data: Sequence[Any], count: Any
     ) -> None:
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             raise TraceValueError("a pipeline runs in a function that is compiled: @ipu.function, ipu.compile")
         self._trace, self._options, self._schedule, self._training = trace, options, schedule, schedule.training

@@ -48,6 +48,10 @@ class OfAFrameworkError(TraceTypeError):
         super().__init__(refusal_of(framework), place)
 
 
+class OfOursError(TraceTypeError):
+    """What only traced functions of ours do was called in one that another framework traces."""
+
+
 class TraceValueError(TraceError, ValueError):
     """Shapes that do not fit, or an argument out of its range."""
 

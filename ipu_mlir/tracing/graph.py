@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, part_dtype, sizes_of
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.errors import OfOursError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.user_places import Place, user_place
 
 builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
@@ -55,6 +55,31 @@ _CURRENT: ContextVar["Trace | None"] = ContextVar("trace", default=None)
 def current_trace() -> "Trace | None":
     """The function that is being traced in this thread; None outside of all."""
     return _CURRENT.get()
+
+
+def own_trace() -> "Trace | None":
+    """``current_trace``, for what functions of other frameworks cannot do.
+
+    Raises:
+        OfOursError: one of them is tracing the function.
+    """
+    found = _CURRENT.get()
+    if found is None and _BY_ANOTHER.get():
+        raise OfOursError("what only a traced function of ipu_mlir does is called where another framework traces")
+    return found
+
+
+_BY_ANOTHER: ContextVar[bool] = ContextVar("another framework traces", default=False)
+
+
+@contextmanager
+def by_another_framework() -> Iterator[None]:
+    """In the block, functions are traced by another framework."""
+    before = _BY_ANOTHER.set(True)
+    try:
+        yield
+    finally:
+        _BY_ANOTHER.reset(before)
 
 
 USED_AFTERWARDS = (

@@ -8,7 +8,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, shard_attribute
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import current_trace
+from ipu_mlir.tracing.graph import own_trace
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def shard(index: int) -> Iterator[None]:
         TypeError: no function is being traced, or ``index`` is no integer.
         ValueError: ``index`` is less than -1.
     """
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceTypeError("shard says where ops of a traced function run; call it inside an @ipu.function")
     if isinstance(index, bool) or not isinstance(index, int):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.arguments import as_argument
+from ipu_mlir.dialects.support.arguments import as_argument, read_array
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
@@ -60,6 +60,11 @@ def is_leaf(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """True if ``value`` can become a tensor: one already, or a Python number."""
     return is_leaf(value) or isinstance(value, bool | int | float | complex)
+
+
+def is_of_a_framework(value: Any) -> bool:
+    """True for an array that is not of NumPy."""
+    return hasattr(value, "__array__") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
 _DATACLASSES: dict[type, tuple[str, ...]] = {}
@@ -137,6 +142,9 @@ def _walk(value: Any, path: str, leaves: list[Any], leaf: Callable[[Any], bool] 
         keys, children = inner
         pairs = zip(keys or range(len(children)), children, strict=True)
         return Branch(kind, keys, tuple(_walk(child, path_of(path, kind, key), leaves, leaf) for key, child in pairs))
+    if is_of_a_framework(value):
+        leaves.append(read_array(value, path))
+        return Leaf(path)
     try:
         hash(value)
     except TypeError as error:
@@ -168,6 +176,8 @@ def leaves_like(expected: Structure, value: Any, path: str) -> list[Any]:
     if isinstance(expected, Leaf):
         if is_number(value):
             return [value]
+        if is_of_a_framework(value):
+            return [read_array(value, path)]
         raise TraceTypeError(f"{path} was a tensor, and becomes {_words_of(value)}; give a tensor")
     if isinstance(expected, Static):
         if Static(value) == expected:

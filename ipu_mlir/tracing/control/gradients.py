@@ -16,7 +16,7 @@ from ipu_mlir.specs.tensor_types import is_made_of_floats, kind_of
 from ipu_mlir.tracing.control.bodies import Tree, is_weak, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Trace, current_trace
+from ipu_mlir.tracing.graph import Trace, own_trace
 from ipu_mlir.tracing.operands import tensor
 
 func = upstream("func")
@@ -45,7 +45,7 @@ def value_and_grad(
 
     @functools.wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        trace = current_trace()
+        trace = own_trace()
         if trace is None:
             raise TraceValueError(_OUTSIDE)
         places = [each + len(args) if each < 0 else each for each in numbers]
@@ -94,7 +94,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     Raises:
         TypeError, ValueError: the cotangents are of another nesting, shape or type.
     """
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceValueError(_OUTSIDE)
     called = _Called(trace, fun, primals, {}, range(len(primals)), only_floats=True)
@@ -125,7 +125,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     Raises:
         TypeError, ValueError: tangents that are no floats of the shapes of the primals.
     """
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         raise TraceValueError(_OUTSIDE)
     given = tree(tuple(tangents), "tangent")
@@ -148,7 +148,7 @@ def stop_gradient(x: Any) -> Any:
 
 def on_leaves(name: str, op: Callable[[ir.Value], ir.Value], x: Any) -> Any:
     """``x``, nested as it likes, with what ``op`` gives for each tensor; outside of traced functions ``x`` itself."""
-    trace = current_trace()
+    trace = own_trace()
     if trace is None:
         return x
     taken = tree(x, "value")

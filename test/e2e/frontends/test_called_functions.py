@@ -246,6 +246,14 @@ def test_norms_in_stages_keep_statistics_of_all_micro_batches(schedule: str, rec
         np.testing.assert_allclose(run(ipu.parameters_of(net), x), wanted, rtol=1e-5, atol=1e-5)
 
 
+def test_a_pipeline_of_plain_functions_of_jax_takes_its_arrays() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    w, x = [jnp.asarray(normal(SIZE, SIZE)) for _ in range(2)], normal(4, ROWS, SIZE)
+    pipe = ipu.pipeline([lambda w, x: jnp.tanh(x @ w), lambda w, h: jnp.mean(h @ w)], 4)
+    exe = ipu.compile(lambda w, x: pipe.value_and_grad(w, [x])[0], args=[w, jnp.asarray(x)], target=machine(2))
+    close(exe(w, x), [jnp.mean(jnp.tanh(each @ w[0]) @ w[1]) for each in x])
+
+
 def test_a_norm_over_the_batches_of_all_replicas() -> None:
     torch = pytest.importorskip("torch")
     nn = torch.nn
