@@ -16,8 +16,9 @@ from ipu_mlir.frontends.of_torch.selected import Selected, select
 def trace_detection(settings: ExitStack) -> None:
     """Let torchvision, if a program has it, select boxes by ops of ours."""
     if "torchvision.models.detection" in sys.modules:
-        from torchvision.models.detection import _utils
+        from torchvision.models.detection import _utils, ssd
 
+        settings.enter_context(patch.object(ssd.SSD, "postprocess_detections", _best_of_classes))
         settings.enter_context(patch.object(_utils, "_topk_min", _count_of_topk))
         settings.enter_context(patch.object(_utils.BoxCoder, "decode", _decode))
     if "torchvision.ops" in sys.modules:
@@ -50,6 +51,27 @@ def batched_nms(boxes: Any, scores: Any, idxs: Any, iou_threshold: float) -> Sel
 
 def _count_of_topk(input: Any, orig_kval: int, axis: int) -> int:
     return min(orig_kval, len(input.mask) if isinstance(input, Selected) else input.size(axis))
+
+
+def _best_of_classes(model: Any, head_outputs: Any, image_anchors: Any, image_shapes: Any) -> list[dict[str, Any]]:
+    """The boxes that SSD finds; its candidates of all classes are taken at once, which torchvision does one by one."""
+    from torchvision.ops import boxes as of_boxes
+
+    every, found = head_outputs["cls_logits"].softmax(-1), []
+    for codes, scores, anchors, shape in zip(
+        head_outputs["bbox_regression"], every, image_anchors, image_shapes, strict=True
+    ):
+        boxes = of_boxes.clip_boxes_to_image(model.box_coder.decode_single(codes, anchors), shape)
+        scores = scores[:, 1:].T
+        sure = torch.where(scores > model.score_thresh, scores, -torch.inf)
+        best, places = sure.topk(min(model.topk_candidates, sure.shape[1]))
+        labels = torch.arange(1, len(sure) + 1)[:, None].expand_as(places)
+        mask = (best > model.score_thresh).reshape(-1)
+        columns = boxes[places].reshape(-1, 4), best.reshape(-1), labels.reshape(-1)
+        boxes, scores, labels = (select(each, mask).packed() for each in columns)
+        kept = batched_nms(boxes, scores, labels, model.nms_thresh)[: model.detections_per_img]
+        found.append({"boxes": boxes[kept], "scores": scores[kept], "labels": labels[kept]})
+    return found
 
 
 def _decode(coder: Any, rel_codes: Any, boxes: Sequence[Any]) -> Any:

@@ -27,7 +27,7 @@ def kept(corners: Any, groups: Any, is_there: Any, threshold: Any) -> Any:
     Args:
         corners: ``(n, 4)``, two opposite corners each, the smaller numbers first; the first box is the best.
         groups: integers ``(n,)``.
-        is_there: truth values ``(n,)``; a box that is not there is not kept and suppresses none.
+        is_there: truth values ``(n,)``, the true ones first; what is not there is not kept and suppresses none.
         threshold: of the area that two boxes have in common, divided by that which they cover together.
     """
     count = corners.shape[0]
@@ -56,8 +56,10 @@ def kept(corners: Any, groups: Any, is_there: Any, threshold: Any) -> Any:
         _, last = while_loop(lambda state: np.any(state[0] != state[1]), again, again((start, start)))
         return alive & ~np.any(last[:, None] & hits(corners, groups, places), axis=0)
 
-    alive = block(0, is_there) if blocks == 1 else fori_loop(0, blocks, block, is_there)
-    return alive[:count]
+    if blocks == 1:
+        return block(0, is_there)[:count]
+    needed = (np.sum(is_there.astype(np.int32)) + np.int32(size - 1)) // np.int32(size)
+    return fori_loop(0, needed, block, is_there)[:count]
 
 
 def _overlap(one: Any, others: Any) -> Any:

@@ -143,6 +143,28 @@ def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
     torch.testing.assert_close(exe(boxes, scores - 1, args[2]), program(boxes, scores - 1, args[2]))
 
 
+def test_detectors_of_torchvision_give_their_boxes():
+    detection = pytest.importorskip("torchvision.models.detection")
+
+    class Features(torch.nn.Module):
+        out_channels = 4
+
+        def forward(self, x):
+            return {"0": F.avg_pool2d(x.repeat(1, 2, 1, 1)[:, :4], 8)}
+
+    sizes = detection.anchor_utils.DefaultBoxGenerator([[2]], steps=[8])
+    model = detection.ssd.SSD(
+        Features(), sizes, (32, 32), 3, score_thresh=0.34, topk_candidates=20, nms_thresh=0.3,
+        head=detection.ssd.SSDHead([4], sizes.num_anchors_per_location(), 3),
+    ).eval()  # fmt: skip
+    image = torch.rand(3, 30, 40, generator=torch.manual_seed(3))
+    exe = ipu.compile(model, args=[[image]], target=ipu.Target(tiles_per_ipu=8), kernels="never")
+    (wanted,) = model([image])
+    (found,) = exe([image])
+    assert 3 < len(wanted["boxes"]) < 200
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
 def test_modules_select_by_their_buffers():
     class Selecting(torch.nn.Module):
         def __init__(self):
