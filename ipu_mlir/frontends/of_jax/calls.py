@@ -145,9 +145,10 @@ class JaxCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as JAX arrays, nested as the function has them."""
+        if not self._gives_its_own:
+            results = [_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)]
         if self._avals is None or any(a.shape != b.shape for a, b in zip(self._avals, results, strict=True)):
-            arrays = _transfer([_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)])
-            leaves = [_with_keys(*each) for each in zip(arrays, self.outputs, strict=True)]
+            leaves = [_with_keys(*each) for each in zip(_transfer(list(results)), self.outputs, strict=True)]
             return jax.tree.unflatten(self.out_tree, leaves)
         sharding, devices = _default_place(jax.config.jax_default_device)
         if self._gives_one:
@@ -161,12 +162,17 @@ class JaxCall:
         return self.out_tree == jax.tree.structure(0)
 
     @cached_property
+    def _gives_its_own(self) -> bool:
+        """True if all results have the elements of programs."""
+        return all(_is_as_in_programs(dtype) for _, dtype in self.outputs)
+
+    @cached_property
     def _avals(self) -> list[jax.core.ShapedArray] | None:
-        """What JAX calls each result; None if any is in another form than the program has it."""
+        """What JAX calls each result; None if any has elements of other bytes, or a size that arguments give."""
         avals = [
             jax.core.ShapedArray(tuple(size or 0 for size in shape), dtype)
             for shape, dtype in self.outputs
-            if _is_as_in_programs(dtype) and None not in shape
+            if isinstance(dtype, np.dtype) and not is_of_few_bits(dtype) and None not in shape
         ]
         return avals if _put is not None and len(avals) == len(self.outputs) else None
 
