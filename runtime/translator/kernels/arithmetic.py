@@ -66,6 +66,19 @@ class Arithmetic:
             return Value(a.name, dtype, a.lanes)
         return self.convert("arith.bitcast", a, dtype)
 
+    def alternating(self, a: Value, b: Value) -> list[Value]:
+        """The lanes of ``a``, and behind each that of ``b``, as two vectors."""
+        places = [place for lane in range(a.lanes) for place in (lane, lane + a.lanes)]
+        return [self._shuffled(a, b, half) for half in (places[: a.lanes], places[a.lanes :])]
+
+    def every_other(self, a: Value, b: Value, first: int) -> Value:
+        """Every other lane of ``a`` and then ``b``, from ``first`` on."""
+        return self._shuffled(a, b, list(range(first, 2 * a.lanes, 2)))
+
+    def _shuffled(self, a: Value, b: Value, lanes: list[int]) -> Value:
+        name = self.code.value(f"vector.shuffle {a.name}, {b.name} {lanes} : {a.type}, {b.type}")
+        return Value(name, a.dtype, len(lanes))
+
     def is_nan(self, a: Value) -> Value:
         return self.compare("uno", a, a)
 

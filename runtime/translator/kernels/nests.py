@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
@@ -57,8 +57,7 @@ def joined(a: Nest, b: Nest, place: Callable[[Buffer], Buffer]) -> Nest | None:
     for at, places in after.items():
         writes = any(is_written for _, is_written in places)
         other = before.get(at, set())
-        is_shared = (writes and other) or any(is_written for _, is_written in other)
-        if is_shared and len({where for where, _ in (*places, *other)}) > 1:
+        if (writes or any(is_written for _, is_written in other)) and not _are_apart(places | other):
             return None
     return replace(a, groups=(*a.groups, *b.groups))
 
@@ -80,14 +79,26 @@ def _touched(nest: Nest, place: Callable[[Buffer], Buffer]) -> dict[Buffer, set[
     return found
 
 
+def _are_apart(touched: set[tuple[object, bool]]) -> bool:
+    """True if what is written at a point is read or written at no other one, as every other element beside the rest."""
+
+    def is_apart(one: object, other: object) -> bool:
+        if one == other or not isinstance(one, tuple) or not isinstance(other, tuple):
+            return one == other
+        (begin, strides, size), (other_begin, other_strides, other_size) = one, other
+        steps = gcd(*strides, *other_strides)
+        return size == other_size and steps > 1 and (begin - other_begin) % steps != 0
+
+    written = [where for where, is_written in touched if is_written]
+    return all(is_apart(one, other) for one in written for other, _ in touched)
+
+
 def reads_elsewhere(nest: Nest, place: Callable[[Buffer], Buffer]) -> bool:
     """True if a point of ``nest`` reads what another one writes: all are computed before any is written."""
     if prod(nest.extents) == 1:
         return False
     for touched in _touched(nest, place).values():
-        written = {where for where, is_written in touched if is_written}
-        read = {where for where, is_written in touched if not is_written}
-        if read and written and len(read | written) > 1:
+        if not all(is_written for _, is_written in touched) and not _are_apart(touched):
             return True
     return False
 
@@ -106,9 +117,22 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
     points.begin = nest.begin
     last = len(points.axes) - 1
     if last >= 0 and points.known_count(last) >= _FEWEST_LANES:
-        side_by_side = all(points.stride(out, last) == 1 for out, _ in nest.stores)
+        pairs = _pairs(points, [out for out, _ in nest.stores], last)
+        paired = {*pairs, *pairs.values()}
+        side_by_side = all(points.stride(out, last) == 1 or out in paired for out, _ in nest.stores)
         points.vector_axis = last if side_by_side else None
     _write_levels(Body(points, nest), 0, {})
+
+
+def _pairs(points: Points, outs: Sequence[Access], axis: int) -> dict[Access, Access]:
+    """Of those that write every other element along ``axis``, as real parts, the one that writes what is between."""
+    found: dict[Access, Access] = {}
+    places = {(points.function.place(out.buffer), out.buffer.dtype, out.strides, out.offset): out for out in outs}
+    for (place, dtype, strides, offset), out in sorted(places.items(), key=lambda each: each[1].offset):
+        other = places.get((place, dtype, strides, offset + 1))
+        if other is not None and dtype.itemsize >= 4 and points.step(out, axis) == 2 and out not in found.values():
+            found[out] = other
+    return found
 
 
 def _write_staged(function: Function, nest: Nest) -> None:
@@ -181,9 +205,12 @@ class Body:
                     at = place(out.buffer), out.offset, out.strides
                     forwarded[at] = values[id(root)]
                     ready[at] = out, values[id(root)]  # what is written over is not written
-        for out, value in ready.values():
-            if out.buffer not in self.nest.elided:
-                points.store(out, value)
+        values_of = {out: value for out, value in ready.values() if out.buffer not in self.nest.elided}
+        axis = points.vector_axis
+        pairs = {} if axis is None else _pairs(points, list(values_of), axis)
+        for out, value in values_of.items():
+            if out not in pairs.values():
+                points.store(out, value, values_of[pairs[out]] if out in pairs else None)
 
 
 def _write_levels(body: Body, depth: int, known: dict[int, Value]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -159,7 +159,14 @@ class Points:
         if index is None and step == 1:
             return function.load(pointer, place, dtype, LANES, self.mask)
         ops = function.ops
-        if index is None and 0 < step <= _FEW_APART and self.mask is None and dtype.itemsize >= 4:
+        is_wide = index is None and self.mask is None and dtype.itemsize >= 4
+        if is_wide and step == 2 and self._is_part(access):
+            begin = replace(access, offset=access.offset - access.offset % 2)
+            place = self.place(begin) or function.code.index(0)
+            after = function.plus(place, function.code.index(LANES)) or place
+            low, high = (function.load(pointer, at, dtype, LANES) for at in (place, after))
+            return ops.every_other(low, high, access.offset % 2)
+        if is_wide and 0 < step <= _FEW_APART:
             return function.load_apart(pointer, place, dtype, step)
         is_narrow = index is None and abs(step) * LANES <= np.iinfo(np.int32).max
         kind = I32 if is_narrow else I64  # that are known, and take half the instructions
@@ -169,16 +176,29 @@ class Points:
             lanes = ops.op("arith.addi", lanes, index) if step else index
         return function.gather(pointer, lanes, dtype, self.mask, place)
 
-    def store(self, access: Access, value: Value) -> None:
-        """Write ``value`` where ``access`` says."""
-        function = self.function
+    def _is_part(self, access: Access) -> bool:
+        """True of parts of pairs, both of which lie in memory, as those of complex numbers."""
+        is_even = access.buffer.elements % 2 == 0 and not any(stride % 2 for stride in access.strides)
+        return is_even and self.function.in_scratch(access.buffer) is None
+
+    def store(self, access: Access, value: Value, between: Value | None = None) -> None:
+        """Write ``value`` where ``access`` says, and what is to be ``between`` its lanes if these are two apart."""
+        function, ops = self.function, self.function.ops
         lanes = 1 if self.vector_axis is None or not self.stride(access, self.vector_axis) else LANES
-        assert lanes == 1 or self.stride(access, self.vector_axis or 0) == 1, "lanes are stored side by side"
+        apart = 1 if between is None else 2
+        assert lanes == 1 or self.stride(access, self.vector_axis or 0) == apart, "lanes are stored side by side"
         place = function.plus(self.begin, self.place(access)) or function.code.index(0)
         mask = self.mask if lanes > 1 else None
         is_streamed = lanes > 1 and function.place(access.buffer) in function.streamed
-        wide = function.ops.wide(value, lanes)
-        function.store(function.pointer(access.buffer), place, wide, mask, is_streamed)
+        wide = ops.wide(value, lanes)
+        pointer = function.pointer(access.buffer)
+        if between is None:
+            function.store(pointer, place, wide, mask, is_streamed)
+            return
+        halves = ops.alternating(wide, ops.wide(between, lanes))
+        for half, held in zip(halves, ops.alternating(mask, mask) if mask else (None, None), strict=True):
+            function.store(pointer, place, half, held, is_streamed)
+            place = function.plus(place, function.code.index(lanes)) or place
 
     def place(self, access: Access) -> str | None:
         """The number of the element that ``access`` names: of the first lane."""

@@ -156,3 +156,26 @@ def test_reductions_of_axes_in_the_middle_are_kernels(reduce, is_kernel: bool) -
     exe = ipu.compile(reduce, args=[x], kernels="auto")
     assert ("run0.run(" in exe.source()) == is_kernel
     np.testing.assert_allclose(exe(x), reduce(x), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("count", [5, 16, 37])
+def test_both_parts_of_complex_numbers_are_one_pass_of_vectors(count: int) -> None:
+    text = f"""program @main(%x, %y) -> (%z[d0] : {2 * count}) {{
+  argument %x : float32[{2 * count}]
+  argument %y : float32[{count}]
+  temporary %z : float32[{2 * count}]
+  elementwise {count} {{
+    store multiply(%x[2*d0], %y[d0]), %z[2*d0]
+  }}
+  elementwise {count} {{
+    store subtract(%y[d0], %x[2*d0 + 1]), %z[2*d0 + 1]
+  }}
+  elementwise {count} {{
+    store add(%z[2*d0], %z[2*d0]), %z[2*d0]
+  }}
+}}"""
+    x, y = (np.random.default_rng(0).normal(size=n).astype(np.float32) for n in (2 * count, count))
+    found = translated(text, "always")
+    assert found.kernels.count("scf.for") == (count > 16) and "vector.shuffle" in found.kernels
+    want = np.stack([x[::2] * y * 2, y - x[1::2]], 1).reshape(-1)
+    np.testing.assert_array_equal(Engine.of(found, 1).run([x, y])[0], want)
