@@ -69,6 +69,8 @@ def test_expressions_that_do_not_fit_are_refused():
         custom.codelet_expression_op(lambda x, y: x, X, tf.constant(1))
     with pytest.raises(TypeError, match="must give one tensor, got tuple"):
         custom.codelet_expression_op(lambda x: (x, x), X)
+    with pytest.raises(ValueError, match="an element from one of each argument, and has Mean, which takes several"):
+        custom.codelet_expression_op(lambda x: x - tf.reduce_mean(x), X)
 
 
 HOST = r"""

@@ -116,6 +116,22 @@ def test_replicas_draw_numbers_of_their_own_unless_they_are_to_be_identical():
     np.testing.assert_array_equal(own[0], same[0])
 
 
+def test_a_reduce_scatter_without_others_keeps_its_own_block():
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus, config.ipu_model.tiles_per_ipu = 2, 4
+    config.configure_ipu_system()
+    strategy, queue = ipu.ipu_strategy.IPUStrategy(), ipu.ipu_outfeed_queue.IPUOutfeedQueue()
+
+    @tf.function(jit_compile=True)
+    def scatter(x):
+        own = x * (1 + tf.cast(ipu.replication_ops.replication_index(), tf.float32))
+        queue.enqueue(ipu.reduce_scatter_op.reduce_scatter(own, 2, "COLLECTIVE_OP_LOCAL"))
+
+    with strategy.scope():
+        strategy.run(scatter, args=(tf.constant([1.0, 2.0, 3.0]),))
+        np.testing.assert_array_equal(queue.dequeue()[0], [[1, 2], [6, 0]])
+
+
 def test_what_there_is_not_yet_says_so():
     assert float(ipu.internal_ops.fifo(tf.ones(()), 0)) == 1
     with pytest.raises(ValueError, match="counts mini-batches: call it in a stage of a pipeline"):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.tensorflow.anywhere import anywhere
 from ipu_mlir.tensorflow.custom_calls import call
@@ -29,7 +30,7 @@ def codelet_expression_op(vertex_expression: Callable[..., Any], *args: Any) -> 
 
     Raises:
         TypeError: no function, arguments of several types, or a result that is no tensor.
-        ValueError: shapes that do not broadcast.
+        ValueError: shapes that do not broadcast, or an expression that combines elements.
     """
     if not callable(vertex_expression):
         raise TypeError(f"vertex_expression must be a function, got {type(vertex_expression).__name__}")
@@ -44,6 +45,13 @@ def codelet_expression_op(vertex_expression: Callable[..., Any], *args: Any) -> 
         shape = tf.broadcast_static_shape(shape, each.shape)
 
     def computed(*values: Any) -> list[Any]:
+        with FuncGraph("of one element").as_default() as graph:
+            vertex_expression(*(tf.zeros([], each.dtype) for each in given))
+        if combining := [op.type for op in graph.get_operations() if "keep_dims" in op.node_def.attr]:
+            raise ValueError(
+                "vertex_expression computes an element from one of each argument, and has "
+                f"{', '.join(combining)}, which takes several; compute that outside, and give it as an argument"
+            )
         found = vertex_expression(*values)
         if isinstance(found, list | tuple | dict) or found is None:
             raise TypeError(f"vertex_expression must give one tensor, got {type(found).__name__}")
