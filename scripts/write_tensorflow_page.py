@@ -41,7 +41,7 @@ OPTIONS = {
     "device_connection.type": "`PRE_COMPILE` gives zeros, `NEVER` refuses to run",
     "experimental.multi_replica_distribution.process_index": "checked",
     "experimental.multi_replica_distribution.process_count": "checked",
-    "norms.experimental.distributed_batch_norm_replica_group_size": "checked",
+    "norms.experimental.distributed_batch_norm_replica_group_size": "norms of Keras",
     "optimizations.maximum_cross_replica_sum_buffer_size": "bytes of sums and means over replicas that have one sync",
     "optimizations.maximum_reduce_scatter_buffer_size": "bytes of reduce-scatters that have one sync",
     "optimizations.maximum_all_gather_buffer_size": "bytes of gathers that have one sync",

@@ -17,6 +17,7 @@ from ipu_mlir.tensorflow.keras.graph import is_pipelined, marked_assignments
 from ipu_mlir.tensorflow.keras.host_batches import ArrayBatches
 from ipu_mlir.tensorflow.keras.options import options_of
 from ipu_mlir.tensorflow.keras.pipelined_steps import PipelinedPredictions, PipelinedSteps
+from ipu_mlir.tensorflow.keras.replicas import finite_on_all, moments_of_groups
 from ipu_mlir.tensorflow.keras.step_functions import FUNCTIONS, PredictFunction, StepFunction
 
 _ON_HOST: ContextVar[bool] = ContextVar("steps stay on the host", default=False)
@@ -26,6 +27,8 @@ _ON_HOST: ContextVar[bool] = ContextVar("steps stay on the host", default=False)
 def take_over(strategy: type) -> None:
     """Let models that are made in the scope of a ``strategy`` run their steps on its device."""
     from keras.src.backend.tensorflow.trainer import TensorFlowTrainer, TFEpochIterator
+    from keras.src.layers import BatchNormalization
+    from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
     for kind in FUNCTIONS:
         name = f"make_{kind}_function"
@@ -34,6 +37,8 @@ def take_over(strategy: type) -> None:
     for name in ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch"):
         setattr(TensorFlowTrainer, name, _around_steps(getattr(TensorFlowTrainer, name), strategy))
     TensorFlowTrainer._get_metrics_result_or_logs = _of_replicas(TensorFlowTrainer._get_metrics_result_or_logs)
+    LossScaleOptimizer.check_finite = finite_on_all(LossScaleOptimizer.check_finite)
+    BatchNormalization._moments = moments_of_groups(BatchNormalization._moments)
     Functional.__init__ = _in_stages(Functional.__init__, strategy)
     extend_models(strategy)
     TFEpochIterator.__init__ = _with_arrays(TFEpochIterator.__init__, strategy)

@@ -336,6 +336,27 @@ def test_replicas_train_as_one_larger_batch(steps):
     np.testing.assert_allclose(model.predict(X[:32], verbose=0), plain.predict(X[:32], verbose=0), atol=1e-4)
 
 
+def test_norms_and_scaled_losses_are_of_all_replicas():
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 4
+    config.auto_select_ipus = config.norms.experimental.distributed_batch_norm_replica_group_size = 2
+    config.configure_ipu_system()
+
+    def normalised():
+        keras.utils.set_random_seed(3)  # layers draw seeds when they are made
+        layers = [keras.Input((64,)), keras.layers.Dense(8), keras.layers.BatchNormalization(), keras.layers.Dense(10)]
+        scaled = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1), initial_scale=256.0)
+        return classifier(layers, scaled, metrics=[])
+
+    with ipu.ipu_strategy.IPUStrategy().scope():
+        model = normalised()
+    plain = normalised()
+    rows = tf.data.Dataset.from_tensor_slices((X[:64], Y[:64]))
+    model.fit(rows.batch(8), verbose=0)
+    plain.fit(rows.batch(16), verbose=0)
+    agree(model, plain, 1e-4)
+
+
 def test_building_a_model_takes_no_batch_of_a_shuffled_dataset(strategy):
     x = np.arange(8, dtype=np.float32)[:, None]
     data = tf.data.Dataset.from_tensor_slices((x, x)).shuffle(8, seed=3).batch(2)
