@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.importing.read_memref import initial_value
 from ipu_mlir.runtime.translator.kernels.declared import Declared
 from ipu_mlir.runtime.translator.kernels.module import module_text
 from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
-from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
+from ipu_mlir.runtime.translator.optimize.forward_copies import with_known_values, without_copies
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
@@ -195,7 +195,7 @@ def with_calls(program: Program, options: TranslatorOptions) -> Program:
     """``program``, as it was imported, in statements that are calls; each of its functions by itself."""
     functions = tuple(with_calls(function, options) for function in program.functions)
     program = with_fresh_results(with_versions(replace(program, functions=functions)))
-    program = decomposed(with_gathered_numbers(without_copies(program)), options)
+    program = decomposed(with_gathered_numbers(with_known_values(without_copies(program))), options)
     program = with_lookup_tables(with_layouts(program), options)
     return with_split_rows(with_late_numbers(program), options)
 

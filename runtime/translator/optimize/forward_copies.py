@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, digits_of_cover, is_contiguous
-from ipu_mlir.runtime.translator.statements.control import Branch, Control, all_statements
+from ipu_mlir.runtime.translator.statements.control import Branch, Control, all_statements, in_blocks
 from ipu_mlir.runtime.translator.statements.expression import (
     Const,
     Expression,
@@ -20,6 +20,7 @@ from ipu_mlir.runtime.translator.statements.expression import (
     gathers,
     rewrite,
 )
+from ipu_mlir.runtime.translator.statements.intervals import Ranges
 from ipu_mlir.runtime.translator.statements.statements import (
     Check,
     Elementwise,
@@ -61,6 +62,15 @@ class Copied:
     digits: tuple[CopyDigit, ...]
     source: Buffer
     offset: int
+
+
+def with_known_values(program: Program) -> Program:
+    """Decide what intervals tell of values that were in memory when they were read, as clamps of indices."""
+
+    def block(statements: Sequence[Statement]) -> list[Statement]:
+        return [with_rewritten_values(in_blocks(each, block), Ranges(each.extents).decided) for each in statements]
+
+    return program.with_statements(block(program.statements))
 
 
 def without_copies(program: Program) -> Program:

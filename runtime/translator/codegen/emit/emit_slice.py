@@ -6,6 +6,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Operand, Sc
 from ipu_mlir.runtime.translator.statements.access import temporary
 from ipu_mlir.runtime.translator.statements.expression import Const, LoopNumber, Read
 from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
+from ipu_mlir.runtime.translator.statements.iota import loop_number
 from ipu_mlir.runtime.translator.statements.statements import Elementwise, SliceUpdate
 
 
@@ -32,6 +33,8 @@ def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:
             continue
         at, size = loops.index(loop), sizes[loop]
         index = statement.indexes[at]
+        if is_within(index, extents[loop] - size + 1, ranges):
+            index = loop_number(index) or index
         if not isinstance(index, LoopNumber | Const):
             held = temporary(f"{out.buffer.name}_at", index.dtype, (), [])
             emit_elementwise(Elementwise((), statement.origin, (held,), (index,)), schedule)

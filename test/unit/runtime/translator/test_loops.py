@@ -1,9 +1,12 @@
 """Loops: values and scalars that are carried, rounds whose number is data, what runs in each of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from memref_text import FIRST, V, add, copy, f32, func, generic
 
+import ipu_mlir as ipu
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 
 
@@ -254,3 +257,10 @@ def test_a_step_that_only_the_run_knows_must_be_positive(unsigned, engine):
 def test_a_step_of_0_is_refused(engine):
     with pytest.raises(CompileError, match=r"'scf\.for' at -:\d+:3: its step is 0; it must be positive"):
         engine(_stepping("%none"))
+
+
+def test_elements_at_the_numbers_of_loops_are_indexed_as_by_hand() -> None:
+    table = Path(__file__).parents[4] / "benchmarks" / "workloads" / "loops" / "table.mlir"
+    source = ipu.compile(table.read_text(), target=ipu.Target(tiles_per_ipu=2), kernels="never").source()
+    assert "result0[i, i_2 + 1]" in source and "result0[i + 1, i_2 + 1] = " in source
+    assert "maximum(" not in source and "count" not in source
