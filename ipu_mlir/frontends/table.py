@@ -101,8 +101,25 @@ def front_end_of(source: Any, args: Any = None) -> FrontEnd | None:
 
 
 def front_end_called(framework: str) -> FrontEnd | None:
-    """The front end of ``framework``, whose functions take arrays of NumPy; None if there is none, or they do not."""
+    """The front end of ``framework``, whose functions take arrays of NumPy; None if there is none, or they do not.
+
+    Raises:
+        CompileError: it is Keras, computing with NumPy.
+    """
+    if framework == "keras":
+        return _front_end_of_keras()
     return next((each for each in FRONT_ENDS if each.name == framework in ("jax", "tensorflow")), None)
+
+
+def _front_end_of_keras() -> FrontEnd:
+    """That of the framework on which Keras computes."""
+    name = sys.modules["keras"].config.backend()
+    if name == "numpy":
+        raise CompileError(
+            "Keras computes with NumPy, of which no program can be made; set KERAS_BACKEND to tensorflow, jax or torch "
+            "before it is imported"
+        )
+    return next(each for each in FRONT_ENDS if each.name == name)
 
 
 def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -129,11 +146,9 @@ def module_of(front_end: FrontEnd) -> Any:
 
 def _front_end_of_types(value: Any) -> FrontEnd | None:
     tops = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
-    name = sys.modules["keras"].config.backend() if "keras" in tops else None  # it is a framework on others
-    return next(
-        (each for top in tops for each in FRONT_ENDS if (top in each.types if name is None else each.name == name)),
-        None,
-    )
+    if "keras" in tops:
+        return _front_end_of_keras()
+    return next((each for top in tops for each in FRONT_ENDS if top in each.types), None)
 
 
 def _front_end_that_made(function: Any) -> FrontEnd | None:

@@ -7,10 +7,11 @@ import sys
 import textwrap
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.frontends.table import FRONT_ENDS, front_end_of, import_program
+from ipu_mlir.frontends.table import FRONT_ENDS, front_end_called, front_end_of, import_program
 
 
 class Foreign:
@@ -34,7 +35,10 @@ def test_a_model_of_keras_goes_to_the_front_end_of_its_backend(backend: str, mon
     model = type("Model", (), {"__module__": "keras.src.models"})()
     config = SimpleNamespace(backend=lambda: backend)
     monkeypatch.setitem(sys.modules, "keras", SimpleNamespace(config=config))
-    assert front_end_of(model).name == backend
+    assert front_end_of(model).name == front_end_called("keras").name == backend
+    config.backend = lambda: "numpy"
+    with pytest.raises(ipu.CompileError, match=r"Keras computes with NumPy, .*; set KERAS_BACKEND to"):
+        ipu.compile(model, args=[np.ones(3)])
 
 
 @pytest.mark.slow
