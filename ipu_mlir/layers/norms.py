@@ -8,8 +8,10 @@ import numpy as np
 from ipu_mlir.layers.dense import check_last
 from ipu_mlir.layers.layer import Layer
 from ipu_mlir.nn import layer_norm
+from ipu_mlir.programs.replicas import all_reduce
 from ipu_mlir.tracing.control.gradients import stop_gradient
 from ipu_mlir.tracing.errors import TraceValueError
+from ipu_mlir.tracing.graph import Symbol
 
 
 def _scale_and_bias(size: int, dtype: Any) -> dict[str, np.ndarray]:
@@ -69,11 +71,13 @@ class BatchNorm(Layer):
     Attributes:
         channels: the size of the last dimension.
         momentum: the share of the running means that stays at each step.
+        replicas: whether the batch is that of all replicas, and not of each its own.
     """
 
     channels: int
     momentum: float = 0.99
     epsilon: float = 1e-3
+    replicas: bool = False
 
     def init(self, rng: Any, dtype: Any = np.float32) -> dict[str, np.ndarray]:
         """``scale`` and ``bias`` of shape ``(channels,)``."""
@@ -91,13 +95,16 @@ class BatchNorm(Layer):
     def train(self, parameters: Any, x: Any, state: Any = (), key: Any = None) -> tuple[Any, Any]:
         check_last(self, x, self.channels)
         axes = tuple(range(len(x.shape) - 1))
-        mean = np.mean(x, axis=axes)
-        variance = np.mean((x - mean) ** 2, axis=axes)
+        mean = self._of_all(np.mean(x, axis=axes))
+        variance = self._of_all(np.mean((x - mean) ** 2, axis=axes))
         y = (x - mean) * (parameters["scale"] / np.sqrt(variance + self.epsilon)) + parameters["bias"]
         found = {"mean": stop_gradient(mean), "variance": stop_gradient(variance)}
         known = self._known(state)
         after = {name: self.momentum * known[name] + (1 - self.momentum) * found[name] for name in found}
         return y, after
+
+    def _of_all(self, found: Any) -> Any:
+        return all_reduce(found, "mean") if self.replicas and isinstance(found, Symbol) else found
 
     @staticmethod
     def _known(state: Any) -> Any:

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.analysis.pipelines import RECOMPUTE, SCHEDULES, Schedule,
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.calls import stages_of
-from ipu_mlir.layers.layer import Sequential
+from ipu_mlir.layers.layer import Layer, Sequential
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.stages.cuts import best_cuts, boundaries
 from ipu_mlir.stages.layer_costs import LayerCost, LayerFunction, layer_costs
@@ -131,8 +131,8 @@ def cut(
     Each layer is compiled for one IPU, forwards and backwards, and its cycles and bytes are those of its profile.
 
     Args:
-        layers: an ``ipu.layers.Sequential``, a ``torch.nn.Sequential``, or functions of parameters and of what the
-            layer before gives, of Python or JAX.
+        layers: an ``ipu.layers.Sequential``, as it is in inference, a ``torch.nn.Sequential``, or functions of
+            parameters and of what the layer before gives, of Python or JAX.
         parameters: of each layer, arrays or specs.
         x: what the first layer takes for one micro-batch, an array or a spec, nested as it likes.
         stages: how many there are to be.
@@ -142,9 +142,16 @@ def cut(
         copies: of the parameters in memory: 4 for those of Adam, their gradients and two states; 2 for plain descent.
 
     Raises:
-        CompileError: there are fewer layers than stages, or no stages that fit; says how much is missing.
+        CompileError: there are fewer layers than stages, or no stages that fit; says how much is missing. Or a layer
+            has running means.
     """
     functions = _functions(layers)
+    if isinstance(layers, Sequential) and layers.state() != ():
+        kept = [_name(each, each) for each in layers.layers if isinstance(each, Layer) and each.state() != ()]
+        raise CompileError(
+            f"stages that are cut have no state, and {', '.join(kept)} has running means; write the stages as "
+            "functions that call net.train with the state in an ipu.Variable, or take LayerNorm or GroupNorm"
+        )
     if not 1 < stages <= len(functions):
         raise CompileError(f"{len(functions)} layers cannot be cut into {stages} stages; give 2 to {len(functions)}")
     if len(parameters) != len(functions):

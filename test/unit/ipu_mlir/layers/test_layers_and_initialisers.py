@@ -100,6 +100,18 @@ def test_a_network_learns_with_our_optimizers() -> None:
     assert losses[-1] < losses[0] / 3
 
 
+def test_a_norm_of_the_batches_of_all_replicas() -> None:
+    norm, x = layers.BatchNorm(3, replicas=True), np.random.default_rng(0).standard_normal((2, 4, 3)).astype(np.float32)
+
+    def train(x: Any) -> Any:
+        return norm.train(norm.init(0), x, norm.state())
+
+    exe = ipu.compile(train, args=(ipu.per_replica(x[0]),), target=ipu.Target(tiles_per_ipu=2, replicas=2))
+    (found, state), (expected, after) = exe(x), train(x.reshape(8, 3))
+    np.testing.assert_allclose(found.reshape(8, 3), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(state["variance"], after["variance"], rtol=1e-5)
+
+
 def test_dropout_keeps_its_share_and_the_mean() -> None:
     """10,000 elements: the share of zeros is known to a hundredth."""
     x, layer = np.ones((100, 100), np.float32), layers.Dropout(0.3)

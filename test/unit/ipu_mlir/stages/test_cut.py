@@ -166,3 +166,9 @@ def test_cuts_that_are_none_are_refused() -> None:
             found.at(cuts)
     with pytest.raises(ipu.CompileError, match="4 layers have parameters, got those of 1"):
         found.split([()])
+
+
+def test_layers_with_running_means_are_refused() -> None:
+    norms = layers.Sequential([layers.Dense(3, 4), layers.Residual(layers.BatchNorm(4))])
+    with pytest.raises(ipu.CompileError, match=r"have no state, and Residual has running means; .*net\.train"):
+        ipu.cut(norms, norms.init(0), ipu.TensorSpec((2, 3)), stages=2, target=SMALL)
