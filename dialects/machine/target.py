@@ -9,7 +9,8 @@ from ipu_mlir.dialects.machine.figures import FIGURES, MAY_BE_ABSENT, chip_named
 from ipu_mlir.dialects.support.errors import Settings, TargetError
 
 SELECTION_ORDERS = ("auto", "zigzag", "snake", "hoof")
-MOST_TILES = 1_000_000_000
+MOST_TILES, MOST_IPUS = 1_000_000_000, 4096
+"""Of the costs, some take memory for each tile, others for each pair of IPUs. Pods have up to 1,024 IPUs."""
 _MOST = 1 << 53
 """Beyond it, bytes and cycles are no longer exact where floats count them."""
 
@@ -99,6 +100,11 @@ class Target:
         _check_count("ipus", self.ipus, 1)
         _check_count("replicas", self.replicas, 1)
         _check_count("io_tiles", self.io_tiles, -_MOST)
+        if self.ipus > MOST_IPUS:
+            raise TargetError(
+                f"a target has at most {MOST_IPUS:,} IPUs, got {self.ipus:,}; copies of a program on more are replicas",
+                settings=(Settings(ipus=MOST_IPUS), Settings(replicas=None)),
+            )
         if self.num_tiles > MOST_TILES:
             raise TargetError(f"a target has at most {MOST_TILES:,} tiles, got {self.num_tiles:,}")
         if self.selection_order not in SELECTION_ORDERS:

@@ -66,6 +66,11 @@ def test_cycles_of_a_sync_are_a_parameter_of_the_target() -> None:
         Target(sync_cycles=-1)
 
 
+def test_ipus_are_not_more_than_pairs_of_them_have_room_for() -> None:
+    with pytest.raises(TargetError, match="at most 4,096 IPUs, got 99,999; copies of a program on more are replicas"):
+        Target(ipus=99_999)
+
+
 @pytest.mark.parametrize("field", ["tiles_per_ipu", "ipus", "workers", "sync_cycles", "io_tiles"])
 @pytest.mark.parametrize("value", ["4", 1.5, None])
 def test_figures_are_whole_numbers(field: str, value: object) -> None:
