@@ -186,6 +186,7 @@ def _carried(calls: list[ir.Operation]) -> dict[int, int]:
         (number, root.result_number)
         for call in calls
         for number, value in enumerate(call.operands)
+        if isinstance(value.type, ir.RankedTensorType)
         for root, view in [view_of(value) or (value, None)]
         if view is not None and view.is_whole() and defining_op(root, "func.call") in own
     )
