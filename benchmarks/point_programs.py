@@ -10,6 +10,7 @@ import numpy as np
 
 import ipu_mlir as ipu
 from benchmarks.amp_table import CHANNELS, measure
+from benchmarks.end_to_end import BASE, LARGE, images_per_second, sequences_per_second
 from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_write_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.runtime.profile.profile import Profile
@@ -167,6 +168,16 @@ def host(config: Config) -> float:
     return host_write_cycles(np.array([40_000_000]), 1, machine_of(ipu.Target.named(config["chip"])))
 
 
+def end_to_end(config: Config) -> float:
+    """Sequences or images in a second, of 16 IPUs."""
+    program = config["program"].split()[0]
+    return (
+        images_per_second()
+        if program == "ResNet-50"
+        else sequences_per_second({"BERT-Base": BASE, "BERT-Large": LARGE}[program])
+    )
+
+
 PROGRAMS: dict[str, Callable[[Config], float]] = {
     "popsparse_dense_f16": matmul,
     "popsparse_dense_f32": matmul,
@@ -182,5 +193,6 @@ PROGRAMS: dict[str, Callable[[Config], float]] = {
     "matvec": matvec,
     "sync": sync,
     "host": host,
+    "end_to_end": end_to_end,
 }
-"""By kind of point. Those of other kinds are listed as not compared."""
+"""By kind of point."""
