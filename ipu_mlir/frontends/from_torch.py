@@ -263,7 +263,7 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
 def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Imported:
     outputs = [each.arg for each in program.graph_signature.output_specs]
     constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
-    (nodes,) = program.graph_module.graph.output_node().args
+    nodes: Any = program.graph_module.graph.output_node().args[0]
     made = in_other_form([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
     call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, made)
     return Imported(_module(program), call)
@@ -277,6 +277,7 @@ def _inputs(leaves: list[Any]) -> tuple[tuple[torch.dtype | None, ...], dict[int
 
 def _for_any_sizes(program: ExportedProgram) -> Imported:
     """A program whose sizes are open: exported anew for those of each call."""
+    in_spec: Any = program.call_spec.in_spec
     leaves = pytree.tree_leaves(program.example_inputs)
     placeholders = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
     given = [placeholders[each] for each in program.graph_signature.user_inputs if isinstance(each, str)]
@@ -296,10 +297,10 @@ def _for_any_sizes(program: ExportedProgram) -> Imported:
             else leaf
             for leaf in leaves
         ]
-        args, kwargs = pytree.tree_unflatten(known, program.call_spec.in_spec)
-        return _imported(_export(program.module(), args, kwargs), program.call_spec.in_spec, known)
+        args, kwargs = pytree.tree_unflatten(known, in_spec)
+        return _imported(_export(program.module(), args, kwargs), in_spec, known)
 
-    call = TorchCall(program.call_spec.in_spec, program.call_spec.out_spec, *_inputs(leaves), {})
+    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), {})
     return Imported(OpenProgram(inputs, for_sizes), call)
 
 
@@ -319,6 +320,7 @@ def _by_rules(name: str, graph: torch.fx.Graph, constants: Sequence[torch.Tensor
     Raises:
         CompileError: some ops have no rule, or their rules do not take their arguments.
     """
+    by_rules.drop_checks(graph)
     if missing := sorted(set(by_rules.without_rule(graph))):
         has_bodies = any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in graph.nodes)
         raise CompileError(

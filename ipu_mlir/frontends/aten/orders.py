@@ -141,6 +141,6 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, made: Made) -
     *("_assert_async.msg", "_assert_tensor_metadata.default"),
     *("sym_constrain_range.default", "sym_constrain_range_for_size.default"),
 )
-def _nothing(*_: Any, **__: Any) -> Any:
+def check_of_values(*_: Any, **__: Any) -> Any:
     """A check of values, which has no result."""
     return None

@@ -15,11 +15,20 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten import custom_ops, lists
 from ipu_mlir.frontends.aten.least_squares import least_squares
 from ipu_mlir.frontends.aten.library import RULES, rule_of
+from ipu_mlir.frontends.aten.orders import check_of_values
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.surface.tensor import Tensor
 from ipu_mlir.tracing.user_places import Place
+
+
+def drop_checks(graph: torch.fx.Graph) -> None:
+    """Take checks of values out of ``graph``, and what is computed for them alone, such as ``x.max().item() <= 8``."""
+    for node in reversed(graph.nodes):
+        if rule_of(node.target) is check_of_values:
+            graph.erase_node(node)
+    graph.eliminate_dead_code()
 
 
 def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
@@ -114,7 +123,8 @@ def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
     rule, made = rule_of(node.target), _made(node)
     if rule is None:
         assert _is_of_numbers(node), f"{node.target} has a rule, or the program is refused"
-        found = node.target(*args, **_without_device(kwargs))
+        op: Any = node.target
+        found = op(*args, **_without_device(kwargs))
         return _as_said(node, constant(to_numpy(found, found.dtype)), made.shape, made.dtype)
     more = {"made": made} if rule.takes_made else {}
     result = rule.apply(*args, **_without_device(kwargs), **more)

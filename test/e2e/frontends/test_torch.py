@@ -177,6 +177,15 @@ def test_what_asks_for_values_is_refused_with_its_line(source):
         ipu.compile(source, args=[torch.ones(3)], target=TARGET)
 
 
+def test_checks_of_values_are_left_out():
+    class Padded(nn.Module):
+        def forward(self, x, lengths):
+            torch._check(lengths.max().item() <= x.shape[1])
+            return x * (torch.arange(x.shape[1]) < lengths[:, None])
+
+    check(Padded(), torch.ones(2, 4), torch.tensor([1, 3]))
+
+
 def test_types_that_numpy_has_not_are_refused():
     with pytest.raises(ipu.CompileError, match=r"no tensors of torch\.complex32 here; use another type"):
         ipu.compile(lambda x: x.to(torch.complex32), args=[torch.ones(3)], target=TARGET)
