@@ -155,6 +155,11 @@ def select(x: Tensor, mask: Tensor) -> Selected:
     return Selected(torch.where(_beside(flat, rows), rows, torch.where(flat.any(), first, neutral)), flat, mask)
 
 
+def filled(rows: Tensor, mask: Tensor, source: Any = None, is_packed: bool = False) -> Selected:
+    """``rows`` that ``mask``, ``(n,)``, selects, with copies of the first of them in the place of the others."""
+    return Selected(select(rows, mask).rows, mask, source, is_packed)
+
+
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of what is not zero, as PyTorch gives them."""
     if isinstance(x, Selected):
@@ -195,7 +200,8 @@ def unique_consecutive(
     values, number = select(flat, is_new).packed(), is_new.cumsum(0) - 1
     results = [values, *([number.reshape(input.shape)] if return_inverse else [])]
     if return_counts:
-        results.append(values.like(torch.zeros_like(number).index_add(0, number, torch.ones_like(number))))
+        counts = torch.zeros_like(number).index_add(0, number, torch.ones_like(number))
+        results.append(filled(counts, values.mask, values.source, values.is_packed))
     return tuple(results) if len(results) > 1 else values
 
 
@@ -236,9 +242,9 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
             and all((each or 0) >= 0 for each in (first.start, first.stop))
         ):
             x = x.packed()
-            return Selected(x.rows[tuple(entries)], x.mask[first], is_packed=True)
+            return filled(x.rows[tuple(entries)], x.mask[first], is_packed=True)
         if isinstance(first, Tensor) and first.dtype in _PLACES and not rest:
-            return x.packed().rows[first]
+            return x.packed().rows[torch.where(first < 0, first + x.mask.sum(), first)]
         raise refused("such a part of what a mask selects")
     if isinstance(first, Selected):
         return _by_rows(lambda *key: x[key], entries, {})
@@ -297,7 +303,7 @@ def _apply(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         if len(parts) == 1:
             return parts[0]
         source = ("cat", *(each.source for each in parts))
-        return Selected(torch.cat([each.rows for each in parts]), torch.cat([each.mask for each in parts]), source)
+        return filled(torch.cat([each.rows for each in parts]), torch.cat([each.mask for each in parts]), source)
     if name in ("index_add", "index_add_") and not isinstance(args[0], Selected) and args[1] == 0:
         (place, source), mask, _ = _together([args[2], args[3]])
         return func(args[0], 0, place, Selected(source, mask).where(0), **kwargs)
@@ -485,7 +491,7 @@ def _split(x: Selected, sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     if len(sources) < len(parts) or not parts or not _is_same(x.source, ("cat", *sources)):
         raise refused("split of what a mask selects, but into what it was joined of,")
     rows, masks = (each.split([len(part.mask) for part in parts]) for each in (x.rows, x.mask))
-    return tuple(starmap(Selected, zip(rows, masks, sources, (part.is_packed for part in parts), strict=True)))
+    return tuple(starmap(filled, zip(rows, masks, sources, (part.is_packed for part in parts), strict=True)))
 
 
 def _is_same(one: Any, other: Any) -> bool:

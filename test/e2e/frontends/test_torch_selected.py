@@ -112,11 +112,28 @@ def places(x, y):
     return *every, *numbers[0].unique_consecutive(return_counts=True), torch.nonzero(y > 0), x[rows[:2]], y[x > 99]
 
 
-@pytest.mark.parametrize("program", (orders, joined, places))
+def largest(x, y):
+    some, none = x[x > 0], x[x > 99]
+    rest = some[1:]
+    _, counts = torch.unique((x * 2).to(torch.int64), return_counts=True)
+    both = torch.cat([none, some * 0.1])
+    first, second = torch.cat([some, rest * 2]).split([some.shape[0], rest.shape[0]])
+    return (
+        rest.max(),
+        rest.min(),
+        both.max(),
+        counts.min(),
+        some[torch.tensor([-1, 0])],
+        first.max(),
+        second.min(),
+    )
+
+
+@pytest.mark.parametrize("program", (orders, joined, places, largest))
 def test_results_have_as_many_rows_as_values_say(program):
     exe = ipu.compile(program, args=[X, Y], target=ipu.Target(tiles_per_ipu=4), kernels="never")
     for x, y in ((X, Y), (Y, X), (-X.abs(), Y)):
-        if program is not orders or (x > 0).any():
+        if program not in (orders, largest) or (x > 0).any():
             torch.testing.assert_close(exe(x, y), program(x, y))
 
 
