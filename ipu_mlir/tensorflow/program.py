@@ -15,6 +15,7 @@ from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.pipeline_steps import replace_pass
@@ -105,7 +106,7 @@ class Program:
             assert not isinstance(rounding, RemoteSpec), "the state of rounding lies on the device"
             cells[STATE] = rounding_cell(rounding)
         apart = {each for each, cell in cells.items() if cell.variable.replicas} & {*traced.changed}
-        _say_replicas(traced, lowering.target.replicas, name, apart)
+        _say_replicas(traced, lowering.target, name, apart)
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine
@@ -348,8 +349,21 @@ def _largest_product(module: ir.Module) -> int:
     return max([prod(nest.extents) for nest in sums], default=0)
 
 
-def _say_replicas(traced: Traced, replicas: int, name: str, apart: Collection[str]) -> None:
-    """Log that a program has several replicas, and warn where they train apart: give variables values of their own."""
+def _say_replicas(traced: Traced, target: Target, name: str, apart: Collection[str]) -> None:
+    """Log that a program has several replicas, and warn where they train apart, giving variables values of their own,
+    and where IPUs are idle.
+    """
+    replicas = target.replicas
+    if target.ipus > traced.ipus:
+        _LOG.warning(
+            "%s uses %d of the %d IPUs of the device, and the others are idle: its largest shard is %d; configure "
+            "auto_select_ipus=%d, or a multiple of that for replicas",
+            name,
+            replicas * traced.ipus,
+            replicas * target.ipus,
+            traced.ipus - 1,
+            traced.ipus,
+        )
     if replicas == 1:
         return
     _LOG.info("Automatically replicating %s by a factor of %d: it is for %d IPUs", name, replicas, traced.ipus)

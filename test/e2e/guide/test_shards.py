@@ -49,6 +49,21 @@ def test_a_network_trains_on_two_ipus_as_on_the_host(strategy):
     assert "ipu.links" in program.executable.mlir("l3")
 
 
+def test_the_log_names_ipus_that_are_idle(caplog):
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus, config.ipu_model.tiles_per_ipu = 3, TILES
+    config.configure_ipu_system()
+    own = ipu.ipu_strategy.IPUStrategy()
+
+    def second(x):
+        with ipu.scopes.ipu_shard(1):
+            return x + 1
+
+    with own.scope():
+        np.testing.assert_array_equal(own.run(tf.function(second, jit_compile=True), args=(tf.ones(4),)), [2] * 4)
+    assert "uses 2 of the 3 IPUs of the device, and the others are idle: its largest shard is 1" in caplog.text
+
+
 def test_a_shard_that_the_device_does_not_have_is_an_error(strategy):
     def far(x):
         with ipu.scopes.ipu_shard(2):
