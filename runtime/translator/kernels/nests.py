@@ -13,6 +13,8 @@ from ipu_mlir.runtime.translator.statements.statements import Elementwise
 from ipu_mlir.runtime.translator.statements.transform import with_reads
 
 _FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers
+_FAR = 64  # elements from one lane to the next, beyond which each is in another line, and pages are many
+_TILE = 64  # points of a loop along which lines are read that wait in the cache
 _STAGED_BYTES = 16384  # of the stack, for values that may not be written before all of them are known
 
 Store = tuple[Access, Expression]
@@ -112,6 +114,10 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
             raise NoKernel("a point reads what another one writes")
         _write_staged(function, nest)
         return
+    across = reads_across(nest)
+    if across is not None:
+        order = [*(n for n in range(len(nest.extents)) if n not in across), *across]
+        nest, part = turned(nest, order), part and replace(part, loop=order.index(part.loop))
     accesses = [access for out, value in nest.stores for access in (out, *moving_accesses([value]))]
     points = Points.over(function, nest.extents, accesses, cut=part)
     points.begin = nest.begin
@@ -121,7 +127,18 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
         paired = {*pairs, *pairs.values()}
         side_by_side = all(points.stride(out, last) == 1 or out in paired for out, _ in nest.stores)
         points.vector_axis = last if side_by_side else None
-    _write_levels(Body(points, nest), 0, {})
+    is_tiled = across is not None and points.vector_axis == last and last > 0
+    _write_levels(Body(points, nest), 0, {}, last - 1 if is_tiled else None)
+
+
+def reads_across(nest: Nest) -> tuple[int, int] | None:
+    """The loop along which something is read side by side, and the innermost, along which it is far apart."""
+    last = len(nest.extents) - 1
+    for access in moving_accesses([value for _, value in nest.stores]):
+        for loop, stride in enumerate(access.strides[:last]):
+            if stride == 1 and access.strides[last] >= _FAR and min(nest.extents[loop], nest.extents[last]) >= LANES:
+                return loop, last
+    return None
 
 
 def _pairs(points: Points, outs: Sequence[Access], axis: int) -> dict[Access, Access]:
@@ -213,22 +230,40 @@ class Body:
                 points.store(out, value, values_of[pairs[out]] if out in pairs else None)
 
 
-def _write_levels(body: Body, depth: int, known: dict[int, Value]) -> None:
-    """What is computed at ``depth`` axes, and the loops inside."""
+def _write_levels(body: Body, depth: int, known: dict[int, Value], tiled: int | None = None) -> None:
+    """What is computed at ``depth`` axes, and the loops inside; from axis ``tiled`` on, tile by tile."""
     points, function = body.points, body.points.function
     values = body.known(depth, known)
     if depth == len(points.axes):
         return
-    if depth != points.vector_axis:
+    if depth == tiled:
+        _write_tiles(body, depth, values)
+    elif depth != points.vector_axis:
         with function.loop(points.count(depth)) as number:
             points.at[depth] = number
-            _write_levels(body, depth + 1, values)
+            _write_levels(body, depth + 1, values, tiled)
     else:
         for number, mask in vectors(function, points.count(depth)):
             points.at[depth], points.mask = number, mask
             _write_levels(body, depth + 1, values)
     points.at.pop(depth, None)
     points.mask = None
+
+
+def _write_tiles(body: Body, depth: int, values: dict[int, Value]) -> None:
+    """The last two axes by tiles: what lies side by side along the first of them is in the cache for a whole tile."""
+    points, function = body.points, body.points.function
+    code, count = function.code, points.count(depth)
+    with function.loop(count, _TILE) as start:
+        after = code.value(f"arith.addi {start}, {code.index(_TILE)} : i64")
+        count = code.index(count) if isinstance(count, int) else count
+        end = code.value(f"arith.minsi {after}, {count} : i64")
+        for number, mask in vectors(function, points.count(depth + 1)):
+            points.at[depth + 1], points.mask = number, mask
+            with function.loop(end, 1, start) as row:
+                points.at[depth] = row
+                body.known(depth + 2, body.known(depth + 1, values))
+    points.at.pop(depth + 1)
 
 
 def turned(nest: Nest, order: Sequence[int]) -> Nest:

@@ -179,3 +179,27 @@ def test_both_parts_of_complex_numbers_are_one_pass_of_vectors(count: int) -> No
     assert found.kernels.count("scf.for") == (count > 16) and "vector.shuffle" in found.kernels
     want = np.stack([x[::2] * y * 2, y - x[1::2]], 1).reshape(-1)
     np.testing.assert_array_equal(Engine.of(found, 1).run([x, y])[0], want)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(16, 70), (100, 133), (17, 64)])
+def test_what_is_read_across_rows_is_done_in_tiles(rows: int, columns: int) -> None:
+    text = f"""program @main(%x, %y) -> (%z[d0] : {2 * rows * columns}) {{
+  argument %x : float32[2x{rows}x{columns}]
+  argument %y : float32[{columns}]
+  temporary %z : float32[{2 * rows * columns}]
+  elementwise 2x{columns}x{rows} {{
+    store add(%x[{rows * columns}*d0 + d1 + {columns}*d2], exp(%y[d1])), %z[{rows * columns}*d0 + {rows}*d1 + d2]
+  }}
+}}"""
+    x, y = (np.random.default_rng(0).normal(size=s).astype(np.float32) for s in ((2, rows, columns), columns))
+    found = translated(text, "always")
+    assert "arith.minsi" in found.kernels
+    want = np.swapaxes(x, 1, 2) + np.exp(y)[:, None]
+    np.testing.assert_allclose(Engine.of(found, 1).run([x, y])[0], want.reshape(-1), rtol=1e-5, atol=1e-6)
+
+
+def test_a_large_transpose_is_a_kernel_in_blocks_too() -> None:
+    x = np.random.default_rng(0).normal(size=(1100, 1030)).astype(np.float32)
+    exe = ipu.compile(lambda x: x.T + 1, args=[x], kernels="auto")
+    assert "add(" not in exe.source()
+    np.testing.assert_array_equal(exe(x), x.T + 1)
