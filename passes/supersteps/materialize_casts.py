@@ -76,9 +76,9 @@ def _is_only_cast(value: ir.Value) -> bool:
 
 
 def _padded(insert: ir.Operation, fresh: ir.Value, target: Target) -> ir.Value:
-    """``insert`` into ``fresh``, and constants into the border around it, one on each side of a dimension."""
+    """Constants in the border of ``fresh``, one on each side of a dimension; then ``insert``, whose name it has."""
     border = constant_of(insert.operands[1].owner.operation.operands[0])
-    made = _inserted(insert.operands[0], fresh, insert, list(insert.attributes["static_offsets"]))
+    made = fresh
     box = [(0, extent) for extent in fresh.type.shape]
     inner = zip(insert.attributes["static_offsets"], insert.attributes["static_sizes"], strict=True)
     for dimension, (begin, size) in enumerate(inner):
@@ -89,7 +89,7 @@ def _padded(insert: ir.Operation, fresh: ir.Value, target: Target) -> ir.Value:
             if prod(shape):
                 made = _inserted(_everywhere(border, shape, target), made, insert, [first for first, _ in box])
         box[dimension] = (begin, begin + size)
-    return made
+    return _inserted(insert.operands[0], made, insert, list(insert.attributes["static_offsets"]))
 
 
 def _inserted(source: ir.Value, dest: ir.Value, insert: ir.Operation, offsets: list[int]) -> ir.Value:

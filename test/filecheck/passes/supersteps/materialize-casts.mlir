@@ -45,11 +45,11 @@ func.func @cast_without_mapping_stays(%x: tensor<4xf32>) -> tensor<?xf32> {
 // CHECK-NOT: linalg.fill
 // CHECK: tensor.empty() : tensor<8xf32
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<8xf32, #[[BOX:m[0-9]+]]>
-// CHECK: %[[I:.*]] = tensor.insert_slice %[[X]] into %[[E]][1] [6] [1]
 // CHECK: %[[L:.*]] = arith.constant dense<0.000000e+00> : tensor<1xf32
-// CHECK: %[[J:.*]] = tensor.insert_slice %[[L]] into %[[I]][0] [1] [1]
+// CHECK: %[[J:.*]] = tensor.insert_slice %[[L]] into %[[E]][0] [1] [1]
 // CHECK: %[[K:.*]] = tensor.insert_slice %{{.*}} into %[[J]][7] [1] [1]
-// CHECK: return %[[K]] : tensor<8xf32, #[[BOX]]>
+// CHECK: %[[I:.*]] = tensor.insert_slice %[[X]] into %[[K]][1] [6] [1]
+// CHECK: return %[[I]] : tensor<8xf32, #[[BOX]]>
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2, name = "ipu2"}>} {
 func.func @what_is_padded_is_padded_where_it_is_read(%x: tensor<6xf32, #x>) -> tensor<8xf32, #box> {
   %zero = arith.constant 0.0 : f32
