@@ -1,8 +1,11 @@
 """``ipu-simplify-stablehlo``: marks that frameworks leave in a program go, functions get the names of ``math``."""
 
+from typing import Any
+
 from ipu_mlir.dialects.analysis.matchers import module_around, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.builders import full, stablehlo_op
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_ordered_call
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -33,7 +36,7 @@ class SimplifyStablehlo(Pass):
             ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
             padding of no elements, which upstream puts outside of its tensor; a sort for the call ``ApproxTopK``;
             ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
-            become long polynomials.
+            become long polynomials, and for powers of integers, which become loops of six squares.
     """
 
     name = "ipu-simplify-stablehlo"
@@ -63,6 +66,8 @@ def _simplify(op: ir.Operation) -> None:
         assert name is not None
         made = ir.Operation.create(name, results=[op.results[0].type], operands=list(op.operands))
         replace_op(op, list(made.results))
+    elif op.name == "stablehlo.power" and _is_unsigned(op.results[0].type):
+        replace_op(op, [_unsigned_power(op)])
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
         replace_op(op, [op.operands[0]])
     elif is_top_k(op):
@@ -83,13 +88,40 @@ def _simplify(op: ir.Operation) -> None:
 
 
 def math_name(op: ir.Operation) -> str | None:
-    """The op of ``math`` that ``op`` is, if it is one on real numbers."""
+    """The op of ``math`` that ``op`` is, if it is one on real numbers, or a power of signed integers."""
     name = op.name
+    if name == "stablehlo.power" and _is_signless(op.results[0].type):
+        return "math.ipowi"
     if name == "stablehlo.composite":
         name = ir.StringAttr(op.attributes["name"]).value
     if name not in MATH or not isinstance(op.results[0].type.element_type, ir.FloatType):
         return None
     return MATH[name]
+
+
+def _is_signless(type_: Any) -> bool:
+    return isinstance(type_.element_type, ir.IntegerType) and type_.element_type.is_signless
+
+
+def _is_unsigned(type_: Any) -> bool:
+    return isinstance(type_.element_type, ir.IntegerType) and type_.element_type.is_unsigned
+
+
+def _unsigned_power(op: ir.Operation) -> ir.Value:
+    """``(base * base) ** (exponent // 2)``, whose exponent has no sign, times the base if the exponent is odd."""
+    (base, exponent), kind = op.operands, op.results[0].type
+    one = full(kind, 1)
+    signless = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(kind.element_type.width))
+    halves = [
+        stablehlo_op("stablehlo.multiply", kind, [base, base]),
+        stablehlo_op("stablehlo.shift_right_logical", kind, [exponent, one]),
+    ]
+    signed = [stablehlo_op("stablehlo.bitcast_convert", signless, [each]) for each in halves]
+    squares = stablehlo_op("stablehlo.bitcast_convert", kind, [stablehlo_op("math.ipowi", signless, signed)])
+    odd = stablehlo_op("stablehlo.and", kind, [exponent, one])
+    even = stablehlo_op("stablehlo.subtract", kind, [one, odd])
+    factor = stablehlo_op("stablehlo.add", kind, [stablehlo_op("stablehlo.multiply", kind, [odd, base]), even])
+    return stablehlo_op("stablehlo.multiply", kind, [squares, factor])
 
 
 def is_identity_call(op: ir.Operation) -> bool:

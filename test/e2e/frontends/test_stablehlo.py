@@ -26,6 +26,28 @@ def test_a_program_of_the_corpus_is_what_its_stablehlo_is(source: Path):
     assert disagreements(imported.run(inputs), expected, tuple(atol), frozenset()) == []
 
 
+@pytest.mark.parametrize("kind", ["i8", "ui8", "i64", "ui64"])
+def test_powers_of_integers_wrap_around(kind: str):
+    dtype = np.dtype(kind.replace("i", "int")) if kind[0] == "i" else np.dtype(f"uint{kind[2:]}")
+    least, largest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    bases = [0, 1, 3, 7, largest, largest - 2, least, *([-1, -2] if least else [])]
+    exponents = [0, 1, 2, 5, 70, largest, *([-1, -2, least] if least else [])]
+    base, exponent = np.meshgrid(np.array(bases, dtype), np.array(exponents, dtype))
+    kinds = f"tensor<{'x'.join(map(str, base.shape))}x{kind}>"
+    body = f"%0 = stablehlo.power %a, %b : {kinds} return %0 : {kinds}"
+    exe = ipu.compile(f"func.func @main(%a: {kinds}, %b: {kinds}) -> {kinds} {{ {body} }}", target=TARGET)
+
+    def power(x: int, n: int) -> int:
+        found = pow(x, n, 2 ** (8 * dtype.itemsize)) if n >= 0 else (x**-n if abs(x) == 1 else 0)
+        return found % 2 ** (8 * dtype.itemsize)
+
+    signless = f"i{dtype.itemsize}"
+    wanted = np.vectorize(power, otypes="O")(base.astype("O"), exponent.astype("O")).astype(f"u{dtype.itemsize}")
+    for run in (exe.run, exe.run_per_tile):
+        (found,) = run([base.view(signless), exponent.view(signless)])
+        np.testing.assert_array_equal(found, wanted.view(signless))
+
+
 def scatter(kind: str, mode: str, operand: str, indices: str, updates: str, numbers: str) -> str:
     """A program with one scatter; ``mode`` is what its region gives."""
     return f"""func.func @main(%x: {operand}, %i: {indices}, %u: {updates}) -> {operand} {{

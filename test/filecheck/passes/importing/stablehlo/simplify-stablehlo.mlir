@@ -106,3 +106,16 @@ func.func @a_reshape_to_its_own_shape_is_nothing(%x: tensor<ui8>) -> tensor<ui8>
   %0 = stablehlo.reshape %x : (tensor<ui8>) -> tensor<ui8>
   return %0 : tensor<ui8>
 }
+
+// Exponents without a sign are halved, so that math.ipowi does not take them for negative ones.
+// CHECK-LABEL: @powers_of_integers
+// CHECK: %[[SIGNED:.*]] = math.ipowi %arg0, %arg0 : tensor<3xi32>
+// CHECK: %[[SQUARES:.*]] = stablehlo.multiply %arg1, %arg1
+// CHECK: %[[HALF:.*]] = stablehlo.shift_right_logical %arg1
+// CHECK: math.ipowi {{.*}} : tensor<3xi8>
+// CHECK-NOT: stablehlo.power
+func.func @powers_of_integers(%a: tensor<3xi32>, %b: tensor<3xui8>) -> (tensor<3xi32>, tensor<3xui8>) {
+  %0 = stablehlo.power %a, %a : tensor<3xi32>
+  %1 = stablehlo.power %b, %b : tensor<3xui8>
+  return %0, %1 : tensor<3xi32>, tensor<3xui8>
+}
