@@ -75,7 +75,8 @@ def as_function(source: Any, has_state: bool = False) -> Any:
     is_module, noted = isinstance(source, torch.nn.Module), set[str]()
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with torch.enable_grad(), _ConstantsWithoutGrad(), _noting_own_backward(noted):
+        constants = _ConstantsWithoutGrad()
+        with torch.enable_grad(), constants, _noting_own_backward(noted, constants):
             if not is_module:
                 return source(*args, **kwargs)
             state = {name: each.clone() for name, each in args[0].items()} if has_state else {}
@@ -112,24 +113,37 @@ def _numbers(leaf: Any) -> Any:
 
 
 @contextmanager
-def _noting_own_backward(names: set[str]) -> Iterator[None]:
-    """In the block, note classes of ``torch.autograd.Function``, whose ``backward`` no graph has."""
+def _noting_own_backward(names: set[str], constants: "_ConstantsWithoutGrad") -> Iterator[None]:
+    """In the block, note classes of ``torch.autograd.Function``, whose ``backward`` no graph has.
+
+    PyTorch computes their ``forward`` without gradients, and it is no constant.
+    """
     theirs = torch.autograd.Function.apply.__func__  # pyright: ignore[reportFunctionMemberAccess] - of a classmethod
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         names.add(cls.__name__)
-        return theirs(cls, *args, **kwargs)
+        constants.functions += 1
+        try:
+            return theirs(cls, *args, **kwargs)
+        finally:
+            constants.functions -= 1
 
     with patch.object(torch.autograd.Function, "apply", classmethod(apply)):
         yield
 
 
 class _ConstantsWithoutGrad(TorchFunctionMode):
-    """In the block, what is computed under ``torch.no_grad`` is detached, which a graph tells, and that it does not."""
+    """In the block, what is computed under ``torch.no_grad`` is detached, which a graph tells, and that it does not.
+
+    Attributes:
+        functions: how many ``torch.autograd.Function`` are being called, which compute without gradients as well.
+    """
+
+    functions = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        is_constant = isinstance(result, torch.Tensor) and not torch.is_grad_enabled()
+        is_constant = isinstance(result, torch.Tensor) and not torch.is_grad_enabled() and not self.functions
         return result.detach() if is_constant else result
 
 
