@@ -128,11 +128,24 @@ class _Counted:
         self.rows, self.count = rows, count
 
 
+class _Number:
+    """A result that is a number of Python."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _read(children: Iterable[Any], _: Any) -> Any:
+    (value,) = children
+    return value.item() if isinstance(value, torch.Tensor) else _Number(value)
+
+
 def _cut(children: Iterable[Any], _: Any) -> Any:
     rows, count = children
     return rows[: int(count)] if isinstance(count, torch.Tensor) else _Counted(rows, count)
 
 
+pytree.register_pytree_node(_Number, lambda each: ([each.value], None), _read)
 pytree.register_pytree_node(_Counted, lambda each: ([each.rows, each.count], None), _cut)
 
 
@@ -146,6 +159,8 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
         if isinstance(leaf, Selected):
             packed = leaf.packed()
             return _Counted(packed.rows, packed.mask.sum())
+        if getattr(leaf, "is_python_number", False):
+            return _Number(leaf)
         if isinstance(leaf, Coo):
             raise CompileError("a result is a sparse matrix; give x.to_dense()")
         if (

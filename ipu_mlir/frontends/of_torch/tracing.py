@@ -194,11 +194,17 @@ def _combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any
 
 
 def _are_close(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    return torch.isclose(input, other, rtol, atol, equal_nan).all()
+    return _as_python_has_it(torch.isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def _are_equal(input: Any, other: Any) -> Any:
-    return (input == other).all() if input.shape == other.shape else False
+    return _as_python_has_it((input == other).all()) if input.shape == other.shape else False
+
+
+def _as_python_has_it(flag: Any) -> Any:
+    """A tensor that as a result is a bool, as PyTorch gives it."""
+    flag.is_python_number = True
+    return flag
 
 
 def _is_place(entry: Any) -> bool:

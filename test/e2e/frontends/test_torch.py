@@ -186,6 +186,13 @@ def test_checks_of_values_are_left_out():
     check(Padded(), torch.ones(2, 4), torch.tensor([1, 3]))
 
 
+def test_comparisons_of_whole_tensors_are_bools():
+    x = torch.tensor([1.0, 2.0])
+    exe = ipu.compile(lambda x, y: (torch.allclose(x, y), x.equal(y), x.equal(x[:1])), args=[x, x], target=TARGET)
+    assert exe(x, x) == (True, True, False)
+    assert exe(x, x + 1e-7) == (True, False, False)
+
+
 def test_types_that_numpy_has_not_are_refused():
     with pytest.raises(ipu.CompileError, match=r"no tensors of torch\.complex32 here; use another type"):
         ipu.compile(lambda x: x.to(torch.complex32), args=[torch.ones(3)], target=TARGET)
