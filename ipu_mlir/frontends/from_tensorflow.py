@@ -11,7 +11,13 @@ import tensorflow as tf
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
-from ipu_mlir.frontends.of_tensorflow.texts import as_mlir_reads, refuse_arrays_that_grow, why
+from ipu_mlir.frontends.of_tensorflow.sizes_of_results import Cut, cut, with_sizes_of_results
+from ipu_mlir.frontends.of_tensorflow.texts import (
+    as_mlir_reads,
+    refuse_arrays_that_grow,
+    refuse_slices_from_the_end,
+    why,
+)
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -31,12 +37,14 @@ class TensorFlowCall:
         results: the results, as specs; rows of gradients of tables have one of their own, of several tensors.
         captured: values that the function takes besides its arguments: constants and variables, read when it runs.
         changed: the variables that it assigns; their new values follow the results.
+        cuts: results that are as large as values say; their sizes follow all others.
     """
 
     structure: Any
     results: Any
     captured: tuple[Any, ...]
     changed: tuple[tf.Variable, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -68,7 +76,7 @@ class TensorFlowCall:
     def unflatten(self, results: Sequence[np.ndarray]) -> tuple[Any, list[tf.Tensor]]:
         """The results as tensors, nested as the function has them, and the new values of the variables."""
         leaves = tf.nest.flatten(self.results, expand_composites=True)
-        rest = iter(results)
+        rest = iter(cut(results, self.cuts))
         values = [_tensor(next(rest), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
         following = [_tensor(result, each) for result, each in zip(rest, self.changed, strict=True)]
         return tf.nest.pack_sequence_as(self.results, values, expand_composites=True), following
@@ -82,10 +90,11 @@ class TensorFlowCall:
 
     @property
     def result_names(self) -> list[str]:
-        """The numbers of the tensors, and the names of the variables."""
+        """The numbers of the tensors, the names of the variables, and of what sizes there are."""
         leaves = tf.nest.flatten(self.results, expand_composites=True)
         tensors = [each for each in leaves if isinstance(each, tf.TensorSpec)]
-        return [*(f"result{place}" for place, _ in enumerate(tensors)), *(each.name for each in self.changed)]
+        names = [*(f"result{place}" for place, _ in enumerate(tensors)), *(each.name for each in self.changed)]
+        return [*names, *(f"size {axis} of {names[place]}" for place, axis in self.cuts)]
 
 
 def _parts(array: np.ndarray) -> np.ndarray:
@@ -161,7 +170,9 @@ def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name:
         captured[int(argument) - len(specs)] for argument, _ in sorted(aliases, key=lambda each: int(each[1] or 0))
     )
     results = tf.nest.map_structure(_spec, concrete.structured_outputs)
-    return Imported(as_mlir_reads(text, graph), TensorFlowCall(structure, results, captured, changed))
+    refuse_slices_from_the_end(text, graph, name, graph)
+    program, cuts = with_sizes_of_results(as_mlir_reads(text, graph))
+    return Imported(program, TensorFlowCall(structure, results, captured, changed, cuts))
 
 
 def _spec(leaf: Any) -> Any:

@@ -20,7 +20,13 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
-from ipu_mlir.frontends.of_tensorflow.texts import OUTSIDE, as_mlir_reads, refuse_arrays_that_grow, why
+from ipu_mlir.frontends.of_tensorflow.texts import (
+    OUTSIDE,
+    as_mlir_reads,
+    refuse_arrays_that_grow,
+    refuse_slices_from_the_end,
+    why,
+)
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tensorflow.custom_calls import is_token
@@ -168,6 +174,7 @@ def text_of(
             raise CompileError(
                 f"TensorFlow cannot compile {name}: {why(error, written_in or concrete.graph, OUTSIDE)}"
             ) from error
+    refuse_slices_from_the_end(text, concrete.graph, name, written_in or concrete.graph)
     text = as_mlir_reads(text, written_in or concrete.graph)
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])

@@ -1,6 +1,7 @@
 """Programs as TensorFlow writes them in StableHLO, and what it says of those that it cannot write."""
 
 import re
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -17,6 +18,10 @@ _UNSUPPORTED = re.compile(r"unsupported operations.*?: (\w+) \(No registered.*?\
 """The first op that XLA does not have, and its name."""
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}|node `(?:PartitionedCall/)?([^`]+)` with op")
 """The name of an op in other messages of XLA."""
+_ALIASES = re.compile(r"^(#loc\d+) = (.*)$", re.MULTILINE)
+_PARTS = re.compile(r'"([^"]+)"|(#loc\d+)')
+_SLICES = re.compile(r"stablehlo\.slice .*\(tensor<[^)]*bounds<.* loc\((#loc\d+)\)$", re.MULTILINE)
+"""Where slices of tensors are whose size is bounded alone."""
 OUTSIDE = "ipu.scopes.outside_compilation_scope()"
 """Where programs of the guide let the host compute."""
 _WAYS = (
@@ -66,11 +71,59 @@ def refuse_arrays_that_grow(graph: FuncGraph, name: str, written_in: Any) -> Non
     empty = next((op for op in ops if op.type == "TensorListReserve" and constant_value(op.inputs[1]) == 0), None)
     writes = (op for op in ops if op.type == "TensorListSetItem")
     if empty is not None and any(op.get_attr("resize_if_index_out_of_bounds") for op in writes):
-        line = line_of(empty.name, written_in)
         raise CompileError(
-            f"TensorFlow cannot compile {name}: a TensorArray of 0 elements grows{f' ({line})' if line else ''}, and "
+            f"TensorFlow cannot compile {name}: a TensorArray of 0 elements grows{_at(empty, written_in)}, and "
             "those of programs have a fixed size; give it its size"
         )
+
+
+def refuse_slices_from_the_end(text: str, graph: FuncGraph, name: str, written_in: Any) -> None:
+    """Refuse slices that count from the end of what is as large as values say: XLA counts from its largest size.
+
+    Raises:
+        CompileError: there is one.
+    """
+    aliases = dict(_ALIASES.findall(text))
+
+    def names(alias: str) -> Iterator[str]:
+        for quoted, other in _PARTS.findall(aliases[alias]):
+            yield from names(other) if other else quoted.split(";")
+
+    sliced = [each for alias in _SLICES.findall(text) for each in names(alias)]
+    for _, op in ops_of(graph) if sliced else ():
+        is_sliced = any(each == op.name or each.endswith(f"/{op.name}") for each in sliced)
+        if is_sliced and op.type == "StridedSlice" and _counts_from_unknown_end(op):
+            raise CompileError(
+                f"TensorFlow cannot compile {name}: a slice{_at(op, written_in)} counts from the end of a tensor "
+                "whose size depends on data; count from its beginning, as in tf.gather(x, tf.shape(x)[0] - 1)"
+            )
+
+
+def _at(op: Any, written_in: Any) -> str:
+    line = line_of(op.name, written_in)
+    return f" ({line})" if line else ""
+
+
+def _counts_from_unknown_end(op: Any) -> bool:
+    """True if a bound of a slice is negative along a dimension of unknown size."""
+    shape, *bounds = op.inputs[0].shape, *map(constant_value, op.inputs[1:3])
+    if shape.rank is None or any(each is None for each in bounds):
+        return False
+    masks = {each: op.get_attr(f"{each}_mask") for each in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    axis, entries = 0, len(bounds[0])
+    for entry in range(entries):
+        is_set = {each: bool(mask >> entry & 1) for each, mask in masks.items()}
+        if is_set["ellipsis"]:
+            axis = shape.rank - sum(not masks["new_axis"] >> later & 1 for later in range(entry + 1, entries))
+        elif not is_set["new_axis"]:
+            begin, end = (each[entry] < 0 for each in bounds)
+            from_end = (
+                begin if is_set["shrink_axis"] else (begin and not is_set["begin"]) or (end and not is_set["end"])
+            )
+            if shape[axis] is None and from_end:
+                return True
+            axis += 1
+    return False
 
 
 def why(error: Exception, graph: Any, outside: str = "") -> str:

@@ -27,7 +27,7 @@ class PadBoundedSizes(Pass):
     Needs:  StableHLO, as it comes in.
     Leaves: no ``#stablehlo.bounds``, and no ``set_dimension_size`` to a size that depends on data: what is beyond a
             size is padding, which reductions, products and scatters leave out. Refused are ops that cannot work so, and
-            results of such sizes.
+            results of such sizes whose function does not give the sizes as well (``get_dimension_size``).
     """
 
     name = "ipu-pad-bounded-sizes"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import prod
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.stablehlo import bindings
 from ipu_mlir.passes.importing.bounded.counts import (
@@ -19,7 +20,9 @@ from ipu_mlir.passes.importing.bounded.counts import (
     sum_of,
 )
 from ipu_mlir.passes.importing.stablehlo.builders import full, stablehlo_op
+from ipu_mlir.passes.importing.stablehlo.complex_functions import compared
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import sets_whole_size
+from ipu_mlir.passes.support.clone import clone_into
 
 Rule = Callable[[ir.Operation, list[Counts]], "list[Padded] | None"]
 """The results of an op from the counts of its operands, which are padded; None if it cannot work on them."""
@@ -37,7 +40,8 @@ _ELEMENTWISE = frozenset(
 
 
 def _set_size(op: ir.Operation, counts: list[Counts]) -> list[Padded]:
-    operand, size = op.operands
+    """XLA subtracts the start of a slice from a size that may be smaller."""
+    operand, size = op.operands[0], _scalar("maximum", op.operands[1], constant(0))
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
     own = stablehlo_op("stablehlo.reshape", operand.type, [operand])  # other users have the whole
     rest = {place: count for place, count in counts[0].items() if place != axis}
@@ -196,8 +200,65 @@ def _slice(op: ir.Operation, counts: list[Counts]) -> list[Padded] | None:
         if (start[place], limit[place], step[place]) == (0, shape[place], 1):
             found[place] = count
         elif place in dynamic:
-            return None
+            if step[place] != 1:
+                return None
+            last = _scalar("minimum", count, constant(limit[place]))
+            found[place] = _scalar("maximum", sum_of(last, constant(-start[place])), constant(0))
     return _results(op, [found])
+
+
+def _scalar(name: str, one: ir.Value, other: ir.Value) -> ir.Value:
+    return stablehlo_op(f"stablehlo.{name}", one.type, [one, other])
+
+
+def _reduce_window(op: ir.Operation, counts: list[Counts]) -> list[Padded] | None:
+    """Windows of which there are as many as elements, such as running sums."""
+    number = len(op.operands) // 2
+    together = {place: count for own in counts for place, count in own.items()}
+    after = padded_shape(str(op.results[0].type))
+    strides = list(ir.DenseI64ArrayAttr(op.attributes["window_strides"])) if "window_strides" in op.attributes else []
+    if any(op.operands[0].type.shape[place] != after[place] or strides[place : place + 1] > [1] for place in together):
+        return None
+    for place in range(number):
+        op.operands[place] = masked(op.operands[place], counts[place], op.operands[number + place])
+    return _results(op, [together] * number)
+
+
+def _sort(op: ir.Operation, counts: list[Counts]) -> list[Padded]:
+    """What is beyond a count along the sorted dimension comes last."""
+    axis = ir.IntegerAttr(op.attributes["dimension"]).value if "dimension" in op.attributes else -1
+    axis %= op.operands[0].type.rank
+    together = {place: count for own in counts for place, count in own.items()}
+    if axis not in together:
+        return _results(op, [together] * len(op.results))
+    kind = ir.RankedTensorType.get(op.operands[0].type.shape, ir.IntegerType.get_signless(1))
+    is_beyond = masked(full(kind, 0), {axis: together[axis]}, full(ir.RankedTensorType.get([], kind.element_type), 1))
+    operands = [is_beyond, *op.operands]
+    made = ir.Operation.create(op.name, [each.type for each in operands], operands, dict(op.attributes), regions=1)
+    (old,), scalar = op.regions[0].blocks, ir.RankedTensorType.get([], kind.element_type)
+    kinds = [scalar, scalar, *(argument.type for argument in old.arguments)]
+    block = ir.Block.create_at_start(made.regions[0], kinds, [op.location] * len(kinds))
+    one, other, *arguments = block.arguments
+    known = dict(zip(old.arguments, arguments, strict=True))
+    with ir.InsertionPoint(block):
+        for inner in list(old.operations)[:-1]:
+            clone_into(inner.operation, known)
+        (before,) = terminator(old).operands
+        alike = stablehlo_op("stablehlo.and", scalar, [compared(one, other, "EQ"), known.get(before, before)])
+        first = stablehlo_op("stablehlo.or", scalar, [compared(one, other, "LT"), alike])
+        ir.Operation.create("stablehlo.return", [], [first])
+    return [(value, together) for value in list(made.results)[1:]]
+
+
+def _return(op: ir.Operation, counts: list[Counts]) -> list[Padded] | None:
+    """A function gives whole tensors that have padding if it gives the numbers of their elements, too."""
+    given = list(op.operands)
+    if op.parent is None or any(count not in given for own in counts for count in own.values()):
+        return None
+    inputs = ir.FunctionType(op.parent.operation.attributes["function_type"].value).inputs
+    kind = ir.FunctionType.get(inputs, [value.type for value in given])
+    op.parent.operation.attributes["function_type"] = ir.TypeAttr.get(kind)
+    return []
 
 
 def _pad(op: ir.Operation, counts: list[Counts]) -> list[Padded] | None:
@@ -227,6 +288,7 @@ SIZES: dict[str, Rule] = {
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **SIZES,
+    "func.return": _return,
     "stablehlo.broadcast_in_dim": _broadcast,
     "stablehlo.concatenate": _concatenate,
     "mhlo.unknown": _dynamic_reshape,
@@ -235,8 +297,10 @@ RULES: dict[str, Rule] = {
     "stablehlo.gather": _gather,
     "stablehlo.pad": _pad,
     "stablehlo.reduce": _reduce,
+    "stablehlo.reduce_window": _reduce_window,
     "stablehlo.reshape": _reshape,
     "stablehlo.scatter": _scatter,
     "stablehlo.slice": _slice,
+    "stablehlo.sort": _sort,
     "stablehlo.transpose": _transpose,
 }
