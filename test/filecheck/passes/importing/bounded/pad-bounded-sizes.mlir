@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: @a_sum_leaves_the_padding_out
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[N:.*]]: tensor<i32>)
-// CHECK: %[[OWN:.*]] = stablehlo.reshape %[[X]] : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK: %[[USES:.*]] = stablehlo.maximum %[[N]], %{{.*}} : tensor<i32>
+// CHECK: %[[OWN:.*]] = stablehlo.reshape %[[X]] : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK: %[[PLACE:.*]] = stablehlo.iota dim = 0 : tensor<4xi32>
 // CHECK: %[[COUNT:.*]] = stablehlo.broadcast_in_dim %[[USES]], dims = []
 // CHECK: %[[USED:.*]] = stablehlo.compare LT, %[[PLACE]], %[[COUNT]]
@@ -88,10 +88,10 @@ func.func @a_sort_puts_the_padding_last(%x: tensor<4xf32>, %n: tensor<i32>) -> (
 // CHECK: %[[USES:.*]] = stablehlo.maximum %arg1
 // CHECK: %[[KEPT:.*]] = stablehlo.select
 // CHECK: "stablehlo.reduce_window"(%[[KEPT]]
-// CHECK: stablehlo.slice %{{.*}} [1:3] : (tensor<4xf32>) -> tensor<2xf32>
 // CHECK: %[[END:.*]] = stablehlo.minimum %[[USES]]
 // CHECK: %[[LENGTH:.*]] = stablehlo.add %[[END]]
 // CHECK: %[[RESULT:.*]] = stablehlo.maximum %[[LENGTH]]
+// CHECK: stablehlo.slice %{{.*}} [1:3] : (tensor<4xf32>) -> tensor<2xf32>
 // CHECK: return %[[RESULT]] : tensor<i32>
 func.func @running_sums_and_slices(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<i32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
