@@ -78,7 +78,7 @@ def codelet_named(name: str) -> LibraryCodelet:
 def _there_are(name: str) -> str:
     similar = get_close_matches(name, LIBRARY, 1)
     meant = f"is '{similar[0]}' meant? " if similar else ""
-    return f"{meant}there are: {', '.join(sorted(LIBRARY))}"
+    return f"{meant}there are: {', '.join(sorted(LIBRARY, key=lambda each: (each not in OWN, each)))}"
 
 
 def shapes_of(op: ir.Operation) -> Shapes:

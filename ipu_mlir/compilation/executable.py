@@ -18,7 +18,7 @@ from ipu_mlir.compilation.programs import Programs
 from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError, memory_warnings
+from ipu_mlir.dialects.support.errors import CompileError, RunError, memory_warnings
 from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
@@ -191,7 +191,7 @@ class Executable:
         """
         try:
             return self._called(self.run, args, kwargs)
-        except TypeError:
+        except (TypeError, RunError):
             if "jax" not in sys.modules:
                 raise
             from ipu_mlir.compilation.in_jax import called_in_jax, is_in_jax

@@ -159,10 +159,10 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
         if isinstance(leaf, Selected):
             packed = leaf.packed()
             return _Counted(packed.rows, packed.mask.sum())
-        if getattr(leaf, "is_python_number", False):
-            return _Number(leaf)
         if isinstance(leaf, Coo):
             raise CompileError("a result is a sparse matrix; give x.to_dense()")
+        if getattr(leaf, "is_python_number", False):
+            return _Number(leaf)
         if (
             isinstance(leaf, torch.Tensor | torch.nn.Module | type)
             or not hasattr(leaf, "__dict__")
