@@ -166,6 +166,7 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
         if (
             isinstance(leaf, torch.Tensor | torch.nn.Module | type)
             or not hasattr(leaf, "__dict__")
+            or type(leaf).__module__.startswith(("torch.fx.", "torch._"))  # of a trace, which has all of it inside
             or id(leaf) in around
         ):
             return leaf
