@@ -85,11 +85,11 @@ def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any
 
 @torch.library.custom_op(f"{SPACE}::kept_boxes", mutates_args=())
 def kept_boxes(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, threshold: float) -> torch.Tensor:
-    """``kept`` of ``frontends/support.selecting.py``, on PyTorch's tensors."""
+    """``kept`` of ``frontends/support/selecting.py``, on PyTorch's tensors."""
     raise NotImplementedError("it is traced only")
 
 
-@kept_boxes.register_fake
+@torch.library.register_fake(f"{SPACE}::kept_boxes")
 def _shape(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, threshold: float) -> torch.Tensor:
     return torch.empty_like(is_there)
 

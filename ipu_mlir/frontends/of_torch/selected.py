@@ -244,7 +244,8 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
             x = x.packed()
             return filled(x.rows[tuple(entries)], x.mask[first], is_packed=True)
         if isinstance(first, Tensor) and first.dtype in _PLACES and not rest:
-            return x.packed().rows[torch.where(first < 0, first + x.mask.sum(), first)]
+            place: Any = first
+            return x.packed().rows[torch.where(place < 0, place + x.mask.sum(), place)]
         raise refused("such a part of what a mask selects")
     if isinstance(first, Selected):
         return _by_rows(lambda *key: x[key], entries, {})
