@@ -7,17 +7,12 @@ import numpy as np
 
 from ipu_mlir.frontends.of_onnx.results import Counted
 from ipu_mlir.frontends.of_onnx.rules import known, rule, traced_like
-from ipu_mlir.frontends.support.selecting import kept, places_of
+from ipu_mlir.frontends.support.selecting import kept, places_of, words
 from ipu_mlir.specs.tensor_types import limits_of
 from ipu_mlir.tracing.control.loops import fori_loop
 from ipu_mlir.tracing.functions.orders import lexsort
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_OF_ELEMENTS = _words(
+_OF_ELEMENTS = words(
     "Abs Acos Add And Asin Atan BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Clip Cos Div Elu "
     "Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
     "LessOrEqual Log Max Min Mish Mod Mul Neg Not Or Pow Reciprocal Relu Round Sigmoid Sign Sin Softplus Softsign "

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ipu_mlir.frontends.aten.custom_ops import kept_boxes
-from ipu_mlir.frontends.of_torch.selected import Selected, select
+from ipu_mlir.frontends.of_torch.selected import Selected
 
 
 def trace_detection(settings: ExitStack) -> None:
@@ -46,7 +46,7 @@ def batched_nms(boxes: Any, scores: Any, idxs: Any, iou_threshold: float) -> Sel
     _, order = torch.sort(keys, stable=True, descending=True)
     groups = parts[2].rows if idxs is not None else torch.zeros(len(order), dtype=torch.int64)
     kept: Any = kept_boxes(parts[0].rows[order], groups[order], is_there[order], iou_threshold)
-    return select(order, kept)
+    return Selected.of(order, kept)
 
 
 def _count_of_topk(input: Any, orig_kval: int, axis: int) -> int:
@@ -68,7 +68,7 @@ def _best_of_classes(model: Any, head_outputs: Any, image_anchors: Any, image_sh
         labels = torch.arange(1, len(sure) + 1)[:, None].expand_as(places)
         mask = (best > model.score_thresh).reshape(-1)
         columns = boxes[places].reshape(-1, 4), best.reshape(-1), labels.reshape(-1)
-        boxes, scores, labels = (select(each, mask).packed() for each in columns)
+        boxes, scores, labels = (Selected.of(each, mask).packed() for each in columns)
         kept = batched_nms(boxes, scores, labels, model.nms_thresh)[: model.detections_per_img]
         found.append({"boxes": boxes[kept], "scores": scores[kept], "labels": labels[kept]})
     return found

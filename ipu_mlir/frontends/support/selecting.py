@@ -11,6 +11,11 @@ _AT_ONCE = 1024, 1 << 23
 """Boxes that are compared with all others at a time, and the pairs of which these are at most."""
 
 
+def words(text: str) -> frozenset[str]:
+    """Names of functions, such as those that take what is selected, written in a row."""
+    return frozenset(text.split())
+
+
 def places_of(mask: Any, size: int) -> Any:
     """The places of the first ``size`` that ``mask``, ``(n,)``, selects, as int64; 0 behind them."""
     trace = current_trace()
