@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING
 from pathlib import Path
 
-from ipu_mlir.passes import PASSES
+from ipu_mlir.compilation.kernels import ALL_PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.options import option_text, options_of
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -37,11 +37,13 @@ def pipelines() -> str:
 
 def reference() -> str:
     """Every pass under a heading with its docstring, below a heading for the folder of its phase."""
-    order = [*_ran("ipu-import-stablehlo"), *_ran("ipu-compile"), *_ran("ipu-to-host"), *(each.name for each in PASSES)]
+    ran = (name for pipeline in ("ipu-import-stablehlo", "ipu-compile", "ipu-to-host") for name in _ran(pipeline))
+    order = [*ran, *(each.name for each in ALL_PASSES)]
     by_phase: dict[str, list[type[Pass]]] = {}
-    for each in sorted(PASSES, key=lambda each: order.index(each.name)):
-        by_phase.setdefault(each.__module__.split(".")[2], []).append(each)
-    phases = (f"### passes/{phase}\n\n{''.join(map(_section, passes))}" for phase, passes in by_phase.items())
+    for each in sorted(ALL_PASSES, key=lambda each: order.index(each.name)):
+        folder = each.__module__.removeprefix("ipu_mlir.passes.").partition(".")[0]
+        by_phase.setdefault(f"passes/{folder}" if folder != "ipu_mlir" else "ipu_mlir/compilation", []).append(each)
+    phases = (f"### {phase}\n\n{''.join(map(_section, passes))}" for phase, passes in by_phase.items())
     return "\n" + "".join(phases).rstrip() + "\n"
 
 

@@ -59,11 +59,11 @@ def _cut(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 class _OptParser(Parser):
     def pass_names(self) -> Sequence[str]:
         """Every pass and pipeline is an option."""
-        from ipu_mlir.passes import PASSES
+        from ipu_mlir.compilation.kernels import ALL_PASSES
         from ipu_mlir.passes.core import upstream_passes
         from ipu_mlir.passes.pipelines import PIPELINES
 
-        return [*(each.name for each in PASSES), *PIPELINES, *upstream_passes.NAMES]
+        return [*(each.name for each in ALL_PASSES), *PIPELINES, *upstream_passes.NAMES]
 
 
 def _parser() -> Parser:

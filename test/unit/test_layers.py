@@ -280,6 +280,7 @@ SCF_ITSELF = {
     "runtime/translator/kernels/control.py",  # writes it
     "runtime/translator/kernels/kernel_function.py",
     "runtime/translator/kernels/wide_functions.py",
+    "runtime/translator/entry_module.py",  # writes what runs
 }
 
 

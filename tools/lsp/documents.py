@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.compilation.kernels import ALL_PASSES
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.dialects.support.parsing import Source, parse_module, split_input
-from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.plugins import loaded_passes
 
@@ -74,7 +74,7 @@ class Document:
         op = _ops().get(text)
         if op is not None:
             return f"**{text}**\n\n{_docstring(op)}"
-        known = by_name([*PASSES, *loaded_passes()]).get(text.lstrip("-"))
+        known = by_name([*ALL_PASSES, *loaded_passes()]).get(text.lstrip("-"))
         if known is not None:
             return f"**{known.name}** (pass)\n\n{_docstring(known)}"
         defined = self.definition(name)

@@ -7,7 +7,7 @@ from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.codegen.module_source import comment
 from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, View
-from ipu_mlir.runtime.translator.statements.access import Buffer, Role
+from ipu_mlir.runtime.translator.statements.access import Role
 from ipu_mlir.runtime.translator.statements.expression import LoopNumber
 from ipu_mlir.runtime.translator.statements.statements import Origin
 
@@ -18,7 +18,7 @@ def block_loop(loop: BlockLoop, texts: OperandTexts, text_of: Callable[[Call, Sc
     ``text_of`` gives the text of a call with the names of a scope.
     """
     function, copies = texts.names.fresh("block"), texts.names.fresh("blocks")
-    scratch = plan(list(loop.calls), texts.places, _not_scratch(loop, texts), dict(loop.scratch))
+    scratch = scratch_plan(loop, texts)
     names = _Names(loop, texts, scratch)
     for call in loop.calls:
         for operand in (*call.operands, call.out):
@@ -81,10 +81,11 @@ class _Names:
         inner.views[view] = inner.views[text]
 
 
-def _not_scratch(loop: BlockLoop, texts: OperandTexts) -> set[Buffer]:
-    """The places that are not of one thread alone."""
+def scratch_plan(loop: BlockLoop, texts: OperandTexts) -> MemoryPlan:
+    """Where in the memory of a thread the places are that it has of its own."""
     views = [view for call in loop.calls for view in (*call.operands, call.out) if isinstance(view, View)]
-    return {texts.place(view.buffer) for view in views} - {place for place, _ in loop.scratch}
+    shared = {texts.place(view.buffer) for view in views} - {place for place, _ in loop.scratch}
+    return plan(list(loop.calls), texts.places, shared, dict(loop.scratch))
 
 
 def _with_comments(calls: Sequence[Call], lines: Sequence[str], indent: str) -> Iterator[str]:

@@ -43,7 +43,7 @@ class Call:
     """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result.
 
     ``kernel`` names the function of machine code that ``{kernel}`` stands for, ``function`` that of the program which
-    ``{function}`` does; ``{host}`` is what that gets of the host.
+    ``{function}`` does; ``{host}`` is what that gets of the host. A kernel ``does`` the work of several ops.
     """
 
     template: str
@@ -52,6 +52,7 @@ class Call:
     origin: Origin
     kernel: str = ""
     function: str = ""
+    does: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -332,7 +332,8 @@ class Kernels:
         operands = (*rounds, *views.values())
         out = next(view for place, view in views.items() if place in written)
         taken = ", ".join([*numbers, *(f"{{{number}}}" for number in range(len(operands)))])
-        return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
+        does = tuple(dict.fromkeys(statement.origin for statement in statements))
+        return Call(f"{{kernel}}.run({taken})", operands, out, does[0], kernel=name, does=does)
 
     def _kept(self, function: Function, kind: str, numbers: Sequence[str], uses: Declared | None) -> str:
         """The name of ``function``: of the one before that does the same, if there is one."""
