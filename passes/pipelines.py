@@ -124,6 +124,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-loops",
     "ipu-raise-counted-loops",
     "ipu-forward-rows",
+    "ipu-sum-behind-loops",
     "ipu-raise-recurrences",
     "ipu-inline-scalar-ops",
     "canonicalize",

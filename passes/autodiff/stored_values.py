@@ -121,7 +121,7 @@ def store_for(
             "runs a number of iterations that is known only at run time, and its derivative needs values of each of "
             "them; let it count between constants, or to the lesser of its end and a constant",
         )
-    results, tensors = _with_stores(forward, [each.value for each in stored], count, number_of)
+    results, tensors = with_stores(forward, [each.value for each in stored], count, number_of)
     with ir.InsertionPoint.at_block_begin(block), backward.location:
         iteration = arith.subi(last, block.arguments[0])
         read = [_read(whole, iteration, each.value.type) for each, whole in zip(stored, tensors, strict=True)]
@@ -177,7 +177,7 @@ def body_of(loop: ir.Operation) -> ir.Block:
     return loop.regions[len(loop.regions) - 1].blocks[0]
 
 
-def _with_stores(
+def with_stores(
     forward: ir.Operation, values: list[ir.Value], count: int, number_of: NumberOf
 ) -> tuple[list[ir.Value], list[ir.Value]]:
     """The results of a loop that takes the place of ``forward``, and the tensors of ``values`` of all iterations."""

@@ -1,12 +1,11 @@
 """``ipu-forward-rows``: rows of which a loop makes all alike are what it makes them of."""
 
-from ipu_mlir.dialects.analysis.control_flow import control_op
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, is_made_inside, is_used, terminator
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.matchers import defining_op, float_of, is_made_inside, is_used, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.loops.loop_rows import row_order, row_that_is_put
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
-from ipu_mlir.passes.support.tensor_views import slice_offsets
-from ipu_mlir.passes.support.wrapped_scalars import scalar_op
 
 
 class ForwardRows(Pass):
@@ -15,9 +14,12 @@ class ForwardRows(Pass):
     TensorFlow stores for a gradient whatever an iteration takes, the weights of a layer, too, which are the same in
     every one: a row of them per step.
 
+    What an iteration takes of a row that it then puts is what the loop began with. So a gradient adds to rows of zeros,
+    and puts zeros into those that it has read: the sums are what is added, and the zeros nobody takes.
+
     Needs:  linalg on tensors, loops that count (``ipu-raise-counted-loops``), rows as slices.
-    Leaves: no slice of a single row of a loop's result that has a tensor from outside of the loop in all rows, and no
-            such result that nobody takes.
+    Leaves: no slice of a single row of a loop's result that has a tensor from outside of the loop in all rows, no
+            such result that nobody takes, and no row of what a loop carries that is read where the loop puts it.
     """
 
     name = "ipu-forward-rows"
@@ -26,45 +28,46 @@ class ForwardRows(Pass):
         with module.context:
             for loop in list_ops(module, "scf.for"):
                 for number in range(len(loop.results)):
-                    insert = _fills_all_rows(loop, number)
+                    insert = row_that_is_put(loop, number)
                     if insert is not None:
+                        _take_from_start(loop, number, insert)
                         _forward(loop, number, insert)
 
 
-def _fills_all_rows(loop: ir.Operation, number: int) -> ir.Operation | None:
-    """The ``tensor.insert_slice`` that puts one tensor into each row of result ``number``."""
-    block = loop.regions[0].blocks[0]
-    counter, *carried = block.arguments
-    insert = defining_op(terminator(block).operands[number], "tensor.insert_slice")
-    if insert is None or insert.operands[1] != carried[number] or is_made_inside(insert.operands[0], loop):
-        return None
-    row, whole = insert.operands[0].type, insert.operands[1].type
-    first, *others = slice_offsets(insert)
-    counts = integer_of(loop.operands[0]) == 0 and integer_of(loop.operands[2]) == 1
-    rule = control_op(loop)
-    rows = rule.trip_count(loop) if rule is not None and counts else None
-    is_whole_row = list(row.shape) == list(whole.shape)[1:] and not any(others)
-    if rows is None or rows != whole.shape[0] or not is_whole_row or isinstance(first, int):
-        return None
-    return insert if _is_counter(first, counter, rows) else None
+def _take_from_start(loop: ir.Operation, number: int, insert: ir.Operation) -> None:
+    """Let iterations take what the loop begins with of result ``number``, if they take the rows that they put."""
+    start, carried = loop.operands[3 + number], insert.operands[1]
+    readers = [use.owner.operation for use in carried.uses if use.owner.operation != insert]
+    if any(
+        reader.name != "tensor.extract_slice" or row_order(reader, loop) != row_order(insert, loop)
+        for reader in readers
+    ):
+        return
+    for reader in readers:
+        reader.operands[0] = start
+        fill = defining_op(start, "linalg.fill")
+        if fill is not None and float_of(fill.operands[0]) == 0:
+            for use in list(reader.results[0].uses):
+                _drop_sum_with_zeros(use.owner.operation, use.operand_number)
+    if not is_used(loop.results[number]):
+        terminator(loop.regions[0].blocks[0]).operands[number] = carried
 
 
-def _is_counter(value: ir.Value, counter: ir.Value, rows: int) -> bool:
-    """True if ``value`` is ``counter``, in another type or between bounds that it does not leave."""
-    while value != counter:
-        match scalar_op(value):
-            case (op, [value]) if op.name == "arith.index_cast":
-                pass
-            case (op, [value, bound]) if (end := integer_of(bound)) is not None:
-                if not (op.name == "arith.maxsi" and end <= 0) and not (op.name == "arith.minsi" and end >= rows - 1):
-                    return False
-            case _:
-                return False
-    return True
+def _drop_sum_with_zeros(op: ir.Operation, zeros: int) -> None:
+    """Replace the sum of two tensors, one of them zeros, by the other one."""
+    nest = loop_nest(op) if op.name == "linalg.generic" else None
+    if nest is None or nest.num_inputs != 2 or not all(nest.parallel) or len(set(nest.indices)) > 1:
+        return
+    block = op.regions[0].blocks[0]
+    step = defining_op(terminator(block).operands[0], "arith.addf")
+    if step is not None and set(step.operands) == set(list(block.arguments)[:2]):
+        replace_op(op, [op.operands[1 - zeros]])
 
 
 def _forward(loop: ir.Operation, number: int, insert: ir.Operation) -> None:
     row, result = insert.operands[0], loop.results[number]
+    if is_made_inside(row, loop):
+        return
     for use in list(result.uses):
         reader = use.owner.operation
         if reader.name == "tensor.extract_slice" and reader.results[0].type == row.type:

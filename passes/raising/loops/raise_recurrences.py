@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.control_flow import control_op
-from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside, terminator
 from ipu_mlir.dialects.analysis.recurrent_cells import RECURRENCE, recurrent_cell
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.costs.sums_of_products import contraction
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.affine_expressions import as_it_is
-from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
-from ipu_mlir.passes.support.linalg_builders import fill_with, generic
+from ipu_mlir.passes.raising.loops.loop_rows import of_all_rows
+from ipu_mlir.passes.support.clone import operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 from ipu_mlir.passes.support.tensor_views import DYNAMIC, VIEW_OPS, slice_offsets
 
@@ -189,38 +189,11 @@ def _write(op: ir.Operation, number: int, row: ir.Operation, start: ir.Value, lo
         number: of the operand that is a row.
         start: what the sums begin with.
     """
-    tensor, kind, maps = upstream("tensor"), op.results[0].type, indexing_maps(op)
-    assert maps is not None, "it has a loop nest"
-    steps, loops = row.operands[0].type.shape[0], maps[0].n_dims + 1
-    later = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(each) for each in range(1, loops)])
-    with_steps = [
-        ir.AffineMap.get(
-            loops,
-            0,
-            [
-                *([ir.AffineExpr.get_dim(0)] if place in (number, len(maps) - 1) else []),
-                *(as_it_is(each.compose(later)) for each in each_map.results),
-            ],
-        )
-        for place, each_map in enumerate(maps)
-    ]
-    nest = loop_nest(op)
-    assert nest is not None, "it has a loop nest"
-    inputs = list(op.operands)[: nest.num_inputs]
-    inputs[number] = row.operands[0]
-    old = op.regions[0].blocks[0]
+    tensor, kind = upstream("tensor"), op.results[0].type
     with ir.InsertionPoint(loop), op.location:
-        empty = tensor.EmptyOp([steps, *kind.shape], kind.element_type).result
+        empty = tensor.EmptyOp([row.operands[0].type.shape[0], *kind.shape], kind.element_type).result
         filled = fill_with(start, empty).results[0]
-
-        def body(arguments: list[ir.Value]) -> list[ir.Value]:
-            known: Known = dict(zip(old.arguments, arguments, strict=True))
-            *ops, end = [each.operation for each in old.operations]
-            for each in ops:
-                clone_into(each, known)
-            return [known.get(value, value) for value in end.operands]
-
-        whole = generic(inputs, [filled], with_steps, [True, *nest.parallel], body).results[0]
+        whole = of_all_rows(op, {op.operands[number]: row.operands[0]}, filled)
     sizes, first = [1, *kind.shape], slice_offsets(row)[0]
     with ir.InsertionPoint(op), op.location:
         offsets, steps_of_slice = [DYNAMIC, *(0 for _ in kind.shape)], [1] * len(sizes)

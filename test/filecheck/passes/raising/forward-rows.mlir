@@ -86,7 +86,7 @@ func.func @another_place(%w: tensor<4xf32>, %all: tensor<3x4xf32>, %n: i32, %at:
     %place = arith.index_cast %number : i32 to index
     %low = arith.maxsi %place, %c0 : index
     %clamped = arith.minsi %low, %last : index
-    %back = arith.subi %last, %clamped : index
+    %back = arith.minsi %clamped, %c1 : index
     %kept = tensor.insert_slice %w into %stored[%back, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
     scf.yield %sum, %kept : i32, tensor<3x4xf32>
   }
@@ -117,4 +117,63 @@ func.func @made_in_the_loop(%w: tensor<4xf32>, %all: tensor<3x4xf32>, %n: i32, %
   }
   %row = tensor.extract_slice %r#1[%at, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
   return %r#0, %row : i32, tensor<4xf32>
+}
+
+// A gradient adds to rows of zeros, and puts zeros where it has read: it takes the rows, and puts what it adds.
+// CHECK-LABEL: func.func @rows_that_are_read_where_they_are_put(
+// CHECK-SAME:  %[[GIVEN:[a-z0-9]+]]: tensor<3x4xf32>
+// CHECK:       %[[R:.*]]:2 = scf.for %{{.*}} iter_args(%[[S:.*]] = %{{.*}}, %[[SUMS:.*]] = %{{.*}}) -> (tensor<4xf32>, tensor<3x4xf32>)
+// CHECK:         %[[ROW:.*]] = tensor.extract_slice %[[GIVEN]]
+// CHECK:         %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[ROW]] :
+// CHECK:         %[[PUT:.*]] = tensor.insert_slice %[[NEXT]] into %[[SUMS]]
+// CHECK-NEXT:    scf.yield %[[NEXT]], %[[PUT]]
+func.func @rows_that_are_read_where_they_are_put(%given: tensor<3x4xf32>, %s0: tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %last = arith.constant 2 : index
+  %end = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %flat = tensor.empty() : tensor<4xf32>
+  %empty = tensor.empty() : tensor<3x4xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%flat : tensor<4xf32>) -> tensor<4xf32>
+  %nothing = linalg.fill ins(%zero : f32) outs(%empty : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %r:3 = scf.for %t = %c0 to %end step %c1 iter_args(%s = %s0, %left = %given, %sums = %nothing) -> (tensor<4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+    %back = arith.subi %last, %t : index
+    %row = tensor.extract_slice %left[%back, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+    %next = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%s, %row : tensor<4xf32>, tensor<4xf32>) outs(%flat : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    %gone = tensor.insert_slice %none into %left[%back, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+    %so_far = tensor.extract_slice %sums[%back, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%so_far, %next : tensor<4xf32>, tensor<4xf32>) outs(%flat : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.addf %p, %q : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    %put = tensor.insert_slice %sum into %sums[%back, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+    scf.yield %next, %gone, %put : tensor<4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+  }
+  return %r#0, %r#2 : tensor<4xf32>, tensor<3x4xf32>
+}
+
+// Another row than the one that is put may have been put before.
+// CHECK-LABEL: func.func @rows_that_are_put_before(
+// CHECK:       scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[LEFT:.*]] = %{{.*}})
+// CHECK:         tensor.extract_slice %[[LEFT]]
+func.func @rows_that_are_put_before(%given: tensor<3x4xf32>, %s0: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %last = arith.constant 2 : index
+  %end = arith.constant 3 : index
+  %r:2 = scf.for %t = %c0 to %end step %c1 iter_args(%s = %s0, %left = %given) -> (tensor<4xf32>, tensor<3x4xf32>) {
+    %back = arith.subi %last, %t : index
+    %row = tensor.extract_slice %left[%back, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+    %gone = tensor.insert_slice %s into %left[%t, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+    scf.yield %row, %gone : tensor<4xf32>, tensor<3x4xf32>
+  }
+  return %r#0 : tensor<4xf32>
 }
