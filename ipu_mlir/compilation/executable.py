@@ -241,18 +241,10 @@ class Executable:
     def _called(
         self, run: Callable[[list[np.ndarray]], list[np.ndarray]], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        if self._call is not None:
-            return self._call_nested(run, self._call, args, kwargs)
-        results = run(list(args))
-        return results[0] if len(results) == 1 else tuple(results)
-
-    def _call_nested(
-        self,
-        run: Callable[[list[np.ndarray]], list[np.ndarray]],
-        call: "Call",
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-    ) -> Any:
+        call = self._call
+        if call is None:
+            results = run(list(args))
+            return results[0] if len(results) == 1 else tuple(results)
         if not isinstance(call, TracedCall):
             found = call.unflatten(run(call.flatten(args, kwargs)))
             give_back = getattr(call, "give_back", None)

@@ -33,6 +33,10 @@ class Engine:
         options: thresholds of the translator.
         compiled: makes the ``build`` function of a translation; who measures adds clocks to the source here.
 
+    Attributes:
+        translation: what runs.
+        has_state: True if a run depends on a session.
+
     Raises:
         CompileError: the function is missing or uses ops that the runtime lacks.
     """
@@ -51,6 +55,7 @@ class Engine:
 
     def _begin(self, translation: Translation, threads: int, compiled: Compiled) -> None:
         self.translation = translation
+        self.has_state = translation.has_state
         self._threads = threads
         self._compiled = compiled
         self._build = compiled(translation)
@@ -102,11 +107,6 @@ class Engine:
     def remote(self) -> tuple[RemoteSpec, ...]:
         """The remote buffers that the program uses."""
         return self.translation.remote
-
-    @property
-    def has_state(self) -> bool:
-        """True if a run depends on a session."""
-        return self.translation.has_state
 
     def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, TypeGuard
 
 import jax
@@ -14,6 +14,7 @@ from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.frontends.of_jax.meshes import Sharding
 from ipu_mlir.frontends.support.few_bits import in_bytes, is_of_few_bits
+from ipu_mlir.runtime.engine.inputs import AsExpected
 
 try:  # what jax.device_put comes to, without its 60 us of Python
     _jax: Any = importlib.import_module("jaxlib._jax")
@@ -85,25 +86,25 @@ class JaxCall:
         if self._forms is None:
             return None
         taken = leaves if len(leaves) == len(self._forms) else [leaves[number] for number in self.kept]
-        if not _ARRAYS.issuperset(map(type, taken)):
-            return None
         last = self._last
         if last and all(map(is_, taken, last[0])) and not any(map(_Array.is_deleted, taken)):
             return last[1]
-        arrays = list(map(np.asarray, taken))
-        if [(array.dtype, array.shape) for array in arrays] != self._forms:
+        types = set(map(type, taken))
+        if not types <= _ARRAYS:
             return None
-        small = np.ndarray not in map(type, taken) and sum(array.nbytes for array in arrays) < _KEPT_BYTES
-        self.__dict__["_last"] = (taken, arrays) if small else ()
+        arrays = list(map(np.asarray, taken))
+        if list(map(_FORM_OF, arrays)) != self._forms:
+            return None
+        if np.ndarray not in types:
+            is_small = sum(array.nbytes for array in arrays) < _KEPT_BYTES
+            is_kept = is_small and all(array.flags.c_contiguous for array in arrays)
+            self.__dict__["_last"] = (taken, AsExpected(arrays)) if is_kept else ()
         return arrays
 
     @cached_property
     def _last(self) -> tuple[Sequence[Any], list[np.ndarray]] | tuple[()]:
-        """The leaves of the last call and their arrays, if all were small and of JAX."""
+        """The leaves of the last call and their arrays, if all together are small and of JAX."""
         return ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_last", "_avals")}
 
     @cached_property
     def _forms(self) -> list[tuple[np.dtype[Any], Shape]] | None:
@@ -111,6 +112,9 @@ class JaxCall:
         wanted = [self.inputs[number] for number in self.kept]
         forms = [(dtype, shape) for shape, dtype in wanted if _is_as_in_programs(dtype)]
         return forms if len(forms) == len(wanted) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_last", "_avals")}
 
     def _array(self, leaf: Any, number: int) -> np.ndarray:
         """A leaf of the arguments as the program takes it: its integers have no sign, and 8 bits or more, its random
@@ -147,12 +151,12 @@ class JaxCall:
         """The results as JAX arrays, nested as the function has them."""
         if not self._gives_its_own:
             results = [_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)]
-        if self._avals is None or any(a.shape != b.shape for a, b in zip(self._avals, results, strict=True)):
+        if self._avals is None or list(map(_SHAPE_OF, results)) != self._result_shapes:
             leaves = [_with_keys(*each) for each in zip(_transfer(list(results)), self.outputs, strict=True)]
             return jax.tree.unflatten(self.out_tree, leaves)
         sharding, devices = _default_place(jax.config.jax_default_device)
         if self._gives_one:
-            return _put(self._avals[0], sharding, [results[0]], devices)
+            return _put(self._avals[0], sharding, results, devices)
         pairs = zip(self._avals, results, strict=True)
         return self.out_tree.unflatten([_put(aval, sharding, [array], devices) for aval, array in pairs])
 
@@ -175,6 +179,10 @@ class JaxCall:
             if isinstance(dtype, np.dtype) and not is_of_few_bits(dtype) and None not in shape
         ]
         return avals if _put is not None and len(avals) == len(self.outputs) else None
+
+    @cached_property
+    def _result_shapes(self) -> list[Shape]:
+        return [shape for shape, _ in self.outputs]
 
     def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The leaves of the arguments, of any kind, that the program takes."""
@@ -273,7 +281,8 @@ def _is_as_in_programs(dtype: np.dtype[Any] | str) -> TypeGuard[np.dtype[Any]]:
     return isinstance(dtype, np.dtype) and dtype.kind not in "cu" and not is_of_few_bits(dtype)
 
 
-_KEPT_BYTES = 65536
+_FORM_OF, _SHAPE_OF = attrgetter("dtype", "shape"), attrgetter("shape")
+_KEPT_BYTES = 1 << 20
 _ARRAYS = frozenset((np.ndarray, _Array))
 """The types of arrays of NumPy and, where they have values, of JAX."""
 
