@@ -318,6 +318,8 @@ def test_slices_as_a_loop_copies_them_and_their_gradients():
     np.testing.assert_array_equal(unpacked, [*src[1:4], *src[4:6], [0, 0]])
     assert empty.shape == (0, 2)
     np.testing.assert_array_equal(ops.sequence_slice(dst, src, [], [], [], False), dst)
+    beyond = tf.function(ops.sequence_slice)(dst, src, tf.constant([3]), tf.constant([4]), tf.constant([0]), True)
+    np.testing.assert_array_equal(beyond, [*src[4:6], *np.zeros((5, 2))])
 
 
 def test_what_slices_and_histograms_refuse():
@@ -325,6 +327,8 @@ def test_what_slices_and_histograms_refuse():
     for call, message in [
         (lambda: ipu.slicing_ops.sequence_slice(rows, tf.ones((3, 1)), [1], [0], [0], True), "must be alike: src is"),
         (lambda: ipu.slicing_ops.sequence_slice_pack(rows, rows, [1], [0, 1], True), "found 1, 1 and 2 of them"),
+        (lambda: ipu.slicing_ops.sequence_slice(rows, rows, [2], [2], [0], True), "2 rows from row 2 of src on, which"),
+        (lambda: ipu.slicing_ops.sequence_slice(rows, rows, [1], [0], [-1], True), "1 rows from row -1 of dst on"),
         (
             lambda: ipu.slicing_ops.sequence_slice_pack(rows, rows, [1.5], [0], True),
             r"got float32\(1,\)",
