@@ -1,6 +1,8 @@
 """``imported``: functions of JAX and modules of PyTorch that traced functions call; such as stages of pipelines."""
 
+import contextlib
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
@@ -25,7 +27,7 @@ from ipu_mlir.frontends.table import (
 from ipu_mlir.programs.variable import Variable
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
-from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, spread, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, of_a_framework
 from ipu_mlir.tracing.graph import Trace, own_trace
@@ -98,8 +100,20 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
             variables[name].assign(state[name])
         return result
 
-    call.__name__ = _name(source)
-    return call
+    named: Any = call
+    named.__name__ = _name(source)
+    with contextlib.suppress(TypeError, ValueError):  # of some Python does not know what they take
+        named.__signature__ = _signature(source)
+    return named
+
+
+def _signature(source: Any) -> inspect.Signature:
+    """What the function of ``source`` takes: of a module its parameters come first."""
+    if not hasattr(source, "named_parameters"):
+        return inspect.signature(source)
+    own = inspect.signature(source.forward)
+    parameters = inspect.Parameter("parameters", inspect.Parameter.POSITIONAL_ONLY)
+    return own.replace(parameters=[parameters, *own.parameters.values()])
 
 
 def parameters_of(module: Any) -> Any:
@@ -156,7 +170,7 @@ def stages_of(stages: Iterable[Any], loss: Any = None) -> list[Any]:
 
     def last_with_loss(parameters: Any, given: Any, *data: Any) -> Any:
         result = last(parameters, given)
-        return own({}, result, *data) if has_parameters else own(result, *data)
+        return own(*spread(own, [*([{}] if has_parameters else []), result, *data]))
 
     return [*before, last_with_loss]
 

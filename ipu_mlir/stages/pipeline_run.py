@@ -12,7 +12,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats
-from ipu_mlir.tracing.control.bodies import Tree, call, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.bodies import Tree, call, spec_of_leaf, spread, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import own_trace
@@ -142,7 +142,7 @@ class Run:
             if stage:
                 arguments.append(before.nested([next(each) for _ in given]))
             if data is not None:
-                arguments.append(data.nested([next(each) for _ in rows]))
+                arguments = spread(function, [*arguments, data.nested([next(each) for _ in rows])])
             results.append(tree(call(f"stage {stage}", function, *arguments), f"the result of stage {stage}"))
             return results[0].leaves
 

@@ -120,6 +120,21 @@ def call(name: str, function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
 
 
+def spread(function: Callable[..., Any], args: Sequence[Any]) -> Sequence[Any]:
+    """``args``; the elements of the last one, a tuple, in its place where ``function`` takes so many, and not it."""
+
+    def takes(given: Sequence[Any]) -> bool:
+        with contextlib.suppress(TypeError, ValueError):
+            inspect.signature(function).bind(*given)
+            return True
+        return False
+
+    if not args or not isinstance(args[-1], tuple) or takes(args):
+        return args
+    each = [*args[:-1], *args[-1]]
+    return each if takes(each) else args
+
+
 class Body(Holder):
     """A block that a Python function of the user's fills.
 

@@ -205,6 +205,38 @@ def test_a_backward_of_ones_own_is_said_not_to_count() -> None:
     assert y.requires_grad  # PyTorch's own is as it was
 
 
+def test_a_tuple_of_data_is_as_many_arguments() -> None:
+    """Of a module and of a loss; a function that takes one argument is given the tuple."""
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+
+    class Words(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(11, 4), nn.Embedding(5, 4)
+
+        def forward(self, words: Any, places: Any) -> Any:
+            return self.words(words) + self.places(places)
+
+    def loss(out: Any, y: Any, weight: Any) -> Any:
+        return ((out - y) ** 2 * weight).mean()
+
+    torch.manual_seed(0)
+    rng, net = np.random.default_rng(0), nn.Sequential(Words(), nn.Linear(4, 4))
+    words, places = (rng.integers(0, size, (2, 3, 6)).astype(np.int32) for size in (11, 5))
+    y, weight = (rng.standard_normal((2, 3, 6, 4)).astype(np.float32) for _ in range(2))
+    parameters, target = ipu.parameters_of(net), ipu.Target(ipus=2, tiles_per_ipu=4)
+    pipe = ipu.pipeline(net, 2, "sequential", loss=loss)
+    run = ipu.function(lambda *data: pipe(parameters, [data[:2], data[2:]]), target=target)
+    given = [torch.tensor(each) for each in (words, places, y, weight)]
+    wanted = [loss(net[1](net[0](w, p)), *rest).item() for w, p, *rest in zip(*given, strict=True)]
+    np.testing.assert_allclose(run(words, places, y, weight), wanted, rtol=1e-5)
+    stages = [lambda w, x, m: x * m + w, lambda w, h, pair: (h * pair[0] * pair[1]).sum()]
+    nested = ipu.pipeline(stages, 2, "sequential")
+    run = ipu.function(lambda *data: nested([1.0, 0.0], [data[:2], data[2:]]), target=target)
+    np.testing.assert_allclose(run(y, weight, y, y), ((y * weight + 1) * y * y).sum((1, 2, 3)), rtol=1e-4)
+
+
 def test_what_pipelines_of_torch_cannot_do_is_said() -> None:
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(SIZE, SIZE)
