@@ -119,7 +119,7 @@ def take(source: Iterable[Any], most: int) -> list[Batches]:
 def in_groups(batches: Sequence[Batches], sizes: Sequence[int]) -> list[Batches]:
     """Batches of groups of batches: ``sizes`` are how many there are in a group, by dimension.
 
-    What is left over at the end goes.
+    What is left over at the end goes, and with it a last batch that is smaller than those it would be with.
 
     Raises:
         ValueError: the batches of a group are not alike.
@@ -127,17 +127,19 @@ def in_groups(batches: Sequence[Batches], sizes: Sequence[int]) -> list[Batches]
     size = int(np.prod(sizes))
     if size == 1:
         return list(batches)
-    left, found = sum(each.count for each in batches) // size * size, []
+    found, left = [], sum(each.count for each in batches)
     for each in batches:
-        count = min(each.count, left)
-        left -= count
-        if count % size:
+        groups = each.count // size
+        left -= each.count
+        if groups:
+            found.append(Batches(groups, tf.nest.map_structure(_regrouped(groups, sizes), each.nested)))
+        if each.count % size and left > 1:
             raise ValueError(
                 "the batches that replicas take together, or whose gradients accumulate, differ in their shapes; use "
                 "batch(..., drop_remainder=True)"
             )
-        if count:
-            found.append(Batches(count // size, tf.nest.map_structure(_regrouped(count // size, sizes), each.nested)))
+        if each.count % size:
+            break
     return found
 
 

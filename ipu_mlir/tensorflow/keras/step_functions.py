@@ -1,5 +1,6 @@
 """Steps of a model as programs of the device, as many at a time as ``steps_per_execution`` says."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -42,9 +43,16 @@ class StepFunction:
         """
         taken = take(iterator, self._most())
         batches = in_groups(taken, (self._options.batches, self._replicas))
+        if taken and not batches and self._fed_by != id(iterator):
+            self._refuse_few(sum(each.count for each in taken))
+        left = sum(each.count for each in taken) - sum(each.count for each in batches) * self._at_once
+        if left:
+            warnings.warn(
+                f"{self.name} leaves out the last {counted(left, 'batch', 'batches')}: it takes {self._needed()} of "
+                "one size at once; give it data, or batches, of a size that divides",
+                stacklevel=2,
+            )
         if not batches:
-            if taken and self._fed_by != id(iterator):
-                self._refuse_few(sum(each.count for each in taken))
             raise StopIteration
         self._fed_by = id(iterator)
         logs = None
@@ -53,12 +61,21 @@ class StepFunction:
         return logs
 
     def _refuse_few(self, batches: int) -> None:
-        own, replicas = self._options.batches, self._replicas
-        needed = " on each of ".join([f"{own} batches", *([f"{replicas} replicas"] if replicas > 1 else [])])
+        given = f"{counted(batches, 'batch', 'batches')}{', the last one smaller' * (batches >= self._at_once)}"
         raise ValueError(
-            f"{self.name} is given {counted(batches, 'batch', 'batches')}, and takes {needed} at once; give it more "
-            "data, smaller batches, or less gradient accumulation"
+            f"{self.name} is given {given}, and takes {self._needed()} at once; give it more data, smaller batches, or "
+            "less gradient accumulation"
         )
+
+    @property
+    def _at_once(self) -> int:
+        """The batches of one step of all replicas."""
+        return self._options.batches * self._replicas
+
+    def _needed(self) -> str:
+        own, replicas = self._options.batches, self._replicas
+        on_each = [f"{replicas} replicas"] if replicas > 1 else []
+        return " on each of ".join([counted(own, "batch", "batches"), *on_each])
 
     def _accumulation(self) -> Accumulation:
         return options_of(self._model).accumulation

@@ -46,8 +46,9 @@ def test_groups_are_of_consecutive_batches():
     batches = take(rows(7, 3), 3)
     (found,) = in_groups(batches, (2, 1))  # the smaller one is left over
     assert found == Batches(1, found.nested) and found.nested["y"].shape == (1, 2, 3)
+    assert in_groups(batches, (3, 1)) == []  # and so is the group that it would be part of
     with pytest.raises(ValueError, match="differ in their shapes"):
-        in_groups(batches, (3, 1))
+        in_groups([*batches, *batches], (3, 1))
 
 
 def test_what_is_not_dense_or_no_number_is_said():
