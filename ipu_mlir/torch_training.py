@@ -13,7 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.compilation.compiler import compile_module, for_the_user
+from ipu_mlir.compilation.compiled_modules import compile_module
+from ipu_mlir.compilation.compiler import for_the_user
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module

@@ -178,7 +178,7 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 
 
 def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") -> "Executable | DynamicExecutable":
-    from ipu_mlir.compilation.compiler import compile_module
+    from ipu_mlir.compilation.compiled_modules import compile_module
     from ipu_mlir.compilation.lowering import plan_lowering
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target

@@ -14,7 +14,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-PROVIDER = os.environ.get("IPU_MLIR_BINDINGS", "torch_mlir")
+from ipu_mlir.dialects.support.provider import PROVIDER
 
 
 def _address(library: str | None, symbol: str) -> int | None:

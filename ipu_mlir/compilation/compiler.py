@@ -1,36 +1,29 @@
 """``compile``: from a source of any kind to an ``Executable``."""
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable, ReimportedExecutable
-from ipu_mlir.compilation.entry import entry_name, entry_of
-from ipu_mlir.compilation.executable import Executable, lower_together
-from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
-from ipu_mlir.compilation.programs import Programs, put_together
-from ipu_mlir.compilation.sources import read_module, with_quotes
-from ipu_mlir.dialects.analysis.queues import queues_in
-from ipu_mlir.dialects.analysis.variables import variables_in
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
-from ipu_mlir.dialects.support.remembered import remembering
-from ipu_mlir.frontends.replicated import is_replicated, on_replicas
-from ipu_mlir.frontends.stablehlo import import_stablehlo
-from ipu_mlir.frontends.table import Call, OpenProgram, front_end_called, front_end_of, import_program
-from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.frontends.table import Call, Imported, OpenProgram, front_end_called, front_end_of, import_program
 from ipu_mlir.programs.host_function import HostFunction
-from ipu_mlir.runtime.translator.statements.options import KERNELS
+from ipu_mlir.runtime.engine import program_cache
+from ipu_mlir.runtime.engine.native import possible
+from ipu_mlir.runtime.translator.statements.options import KERNELS, TranslatorOptions
 
 if TYPE_CHECKING:
-    import os
     from typing import TypedDict, Unpack
 
+    from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
     from ipu_mlir.compilation.function import Function
+    from ipu_mlir.compilation.lowering import Lowering, Pipeline
+    from ipu_mlir.compilation.programs import Programs
     from ipu_mlir.dialects.machine.target import Target
-    from ipu_mlir.programs.trace_all import Declared
+    from ipu_mlir.dialects.support.bindings import ir
 
     One = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]
     Source = One | Mapping[str, Callable[..., Any]]
@@ -61,7 +54,7 @@ def compile(
     entry: list[str] | tuple[str, ...],
     args: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     **options: "Unpack[_Options]",
-) -> Programs: ...
+) -> "Programs": ...
 @overload
 def compile(
     source: Mapping[str, Callable[..., Any]],
@@ -69,7 +62,7 @@ def compile(
     entry: str | Sequence[str] | None = None,
     args: Mapping[str, Sequence[Any]] | None = None,
     **options: "Unpack[_Options]",
-) -> Programs: ...
+) -> "Programs": ...
 def compile(
     source: "Source",
     *,
@@ -77,7 +70,7 @@ def compile(
     args: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     kwargs: Mapping[str, Any] | None = None,
     target: "Target | None" = None,
-    pipeline: Pipeline | None = None,
+    pipeline: "Pipeline | None" = None,
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
     merge_collectives: int | None = None,
@@ -85,7 +78,7 @@ def compile(
     float_modes: str | Mapping[str, Any] | None = None,
     partials_type: str | None = None,
     kernels: str | None = None,
-) -> Executable | DynamicExecutable | Programs:
+) -> "Executable | DynamicExecutable | Programs":
     """Compile a program for the IPU.
 
     A program with ``?`` sizes is compiled for the sizes of each call when they come for the first time. Several
@@ -131,7 +124,7 @@ def compile(
     try:
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
-        lowering = plan_lowering(
+        how = _How(
             _named_target(source) if target is None else target,
             pipeline,
             planner,
@@ -140,11 +133,70 @@ def compile(
             merge_remote_buffers,
             float_modes,
             partials_type,
+            kernels,
         )
-        lowering = replace(lowering, kernels=kernels)
-        return _compile(source, entry, args, kwargs or {}, lowering)
+        return _compile(source, entry, args, kwargs or {}, how)
     except IpuError as error:
         raise for_the_user(error, source) from error.__cause__
+
+
+@dataclass(frozen=True)
+class _How:
+    """What ``compile`` is told of the way from a program to what runs; its passes are not looked at before they run."""
+
+    target: "Target | None"
+    pipeline: "Pipeline | None"
+    planner: Callable[..., Any] | None
+    available_memory_proportion: float | None
+    merge_collectives: int | None
+    merge_remote_buffers: str | None
+    float_modes: str | Mapping[str, Any] | None
+    partials_type: str | None
+    kernels: str | None
+
+    @cached_property
+    def lowering(self) -> "Lowering":
+        from ipu_mlir.compilation.lowering import plan_lowering
+
+        options = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
+        kernels = options.pop("kernels")
+        return replace(plan_lowering(**options), kernels=kernels)
+
+    def key_of(self, source: "_Text", entry: str | None, replicas: int = 1) -> str | None:
+        """What ``source`` is kept as on disk; None if this does not say all that is done with it."""
+        if self.pipeline is not None or self.planner is not None:
+            return None
+        done = f"{self} {possible(TranslatorOptions.of(self.kernels))} {replicas} {source.name}"
+        return program_cache.key_of(lambda: source.content, (), repr(entry), done)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A program that nobody has parsed, with the name that its places have."""
+
+    content: bytes
+    name: str = "<text>"
+
+    @staticmethod
+    def of(source: Any) -> "_Text | None":
+        """The program that a path or a text is; None for any other source, and a file that cannot be read just so."""
+        if isinstance(source, str) and "\n" in source:
+            return _Text(source.encode(errors="surrogatepass"))
+        if isinstance(source, bytes):
+            return _Text(source)
+        try:
+            if isinstance(source, str | os.PathLike) and os.path.isfile(source):
+                with open(source, "rb") as file:
+                    return _Text(file.read(), str(source))
+        except OSError:
+            pass
+        return None
+
+    def parsed(self) -> "ir.Module":
+        from ipu_mlir.compilation.sources import read_module
+        from ipu_mlir.dialects.support.parsing import source_of_bytes
+
+        return read_module(source_of_bytes(self.content, self.name))
 
 
 def _named_target(source: Any) -> "Target | None":
@@ -162,7 +214,8 @@ def _named_target(source: Any) -> "Target | None":
 
 def for_the_user(error: IpuError, source: Any) -> IpuError:
     """``error`` about the program ``source`` as users see it: with lines of theirs, and no frames of ours."""
-    from ipu_mlir.tracing.errors import at_the_users_line  # what most programs never need
+    from ipu_mlir.compilation.sources import with_quotes  # what most programs never need
+    from ipu_mlir.tracing.errors import at_the_users_line
 
     return at_the_users_line(with_quotes(error, source))
 
@@ -179,21 +232,23 @@ def _compile(
     entry: str | Sequence[str] | None,
     args: Sequence[Any] | Mapping[str, Sequence[Any]] | None,
     kwargs: Mapping[str, Any],
-    lowering: Lowering,
-) -> Executable | DynamicExecutable | Programs:
+    how: _How,
+) -> "Executable | DynamicExecutable | Programs":
     if isinstance(source, Mapping):
+        from ipu_mlir.compilation.compiled_modules import compile_together
         from ipu_mlir.programs.trace_all import trace_all
 
         traced = trace_all(source, args)
-        return compile_together(traced.module, list(source), lowering, traced.calls, traced.declared)
+        return compile_together(traced.module, list(source), how.lowering, traced.calls, traced.declared)
     if args is None and callable(source) and (kwargs or _takes_nothing(source)):
         args = ()
     front_end = None if isinstance(args, Mapping) else front_end_of(source, (args, kwargs))
     if front_end is None and callable(source):
+        from ipu_mlir.compilation.compiled_modules import compile_traced
         from ipu_mlir.tracing.errors import OfAFrameworkError
 
         try:
-            return _compile_traced(source, entry, args, lowering)
+            return compile_traced(source, entry, args, how.lowering)
         except OfAFrameworkError as error:  # with arrays of NumPy, which it takes as well
             front_end = front_end_called(error.framework)
             if front_end is None or hasattr(source, "trace_call"):
@@ -209,23 +264,77 @@ def _compile(
         except IpuError as error:
             if kwargs or not _is_of_ours(error) or front_end_of(source) is not None:
                 raise
-            return _compile_traced(source, entry, args, lowering)
+            from ipu_mlir.compilation.compiled_modules import compile_traced
+
+            return compile_traced(source, entry, args, how.lowering)
         if isinstance(imported.program, OpenProgram):
-            return ReimportedExecutable(imported.program, lowering, imported.call)
-        lowering = lowering.on_replicas(imported.replicas)
-        functions = {name: HostFunction(name, each) for name, each in imported.functions.items()}
-        module, call = read_module(imported.program), imported.call
-        if is_replicated((args, kwargs)):
-            replicas = lowering.target.replicas if lowering.target else 1
-            given = [] if args is None else list(args)
-            call = on_replicas(entry_of(module, entry_name(module, entry)), call, (given, kwargs), replicas)
-        return compile_module(module, entry, lowering, call, functions)
+            from ipu_mlir.compilation.dynamic_shapes import ReimportedExecutable
+
+            return ReimportedExecutable(imported.program, how.lowering, imported.call)
+        return _compile_imported(imported, entry, (args, kwargs), how)
     if args is not None:
         raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
-    module = read_module(source)
     if entry is not None and not isinstance(entry, str):
-        return compile_together(module, [entry_name(module, each) for each in entry], lowering)
-    return compile_module(module, entry, lowering)
+        from ipu_mlir.compilation.compiled_modules import compile_together
+        from ipu_mlir.compilation.entry import entry_name
+        from ipu_mlir.compilation.sources import read_module
+
+        module = read_module(source)
+        return compile_together(module, [entry_name(module, each) for each in entry], how.lowering)
+    return _compile_imported(Imported(source), entry, None, how)
+
+
+def _compile_imported(
+    imported: Imported, entry: str | None, given: tuple[Any, Any] | None, how: _How
+) -> "Executable | DynamicExecutable":
+    """A program of another framework for the arguments ``given``, or MLIR: from the disk if it is there."""
+    declared = {name: HostFunction(name, each) for name, each in imported.functions.items()}
+
+    def read() -> "tuple[ir.Module, Lowering]":
+        from ipu_mlir.compilation.sources import read_module
+
+        module = read_module(imported.program) if text is None else text.parsed()
+        return module, how.lowering.on_replicas(imported.replicas)
+
+    def read_entry(name: str) -> "tuple[ir.Module, Lowering]":
+        from ipu_mlir.compilation.entry import entry_of
+        from ipu_mlir.compilation.lowering import level_of
+        from ipu_mlir.frontends.stablehlo import import_stablehlo
+
+        module, lowering = read()
+        import_stablehlo(module.operation)
+        return module, lowering.beginning_at(level_of(entry_of(module, name)))
+
+    text, call = _Text.of(imported.program), imported.call
+    is_marked = given is not None and _is_per_replica(given)  # then arguments are marked in the module
+    key = None if text is None or is_marked else how.key_of(text, entry, imported.replicas)
+    kept = None if key is None else program_cache.read(key)
+    if kept is not None:
+        return Executable.of_kept(kept, read_entry, how.kernels, call, declared)
+    from ipu_mlir.compilation.compiled_modules import compile_module
+
+    module, lowering = read()
+    if given is not None and is_marked:
+        call = _on_replicas(module, entry, call, given, lowering)
+    return compile_module(module, entry, lowering, call, declared, key)
+
+
+def _is_per_replica(given: tuple[Any, Any]) -> bool:
+    from ipu_mlir.frontends.replicated import is_replicated
+
+    return is_replicated(given)
+
+
+def _on_replicas(
+    module: "ir.Module", entry: str | None, call: Call | None, given: tuple[Any, Any], lowering: "Lowering"
+) -> Call:
+    from ipu_mlir.compilation.entry import entry_name, entry_of
+    from ipu_mlir.frontends.replicated import on_replicas
+
+    args, kwargs = given
+    replicas = lowering.target.replicas if lowering.target else 1
+    nested = ([] if args is None else list(args), kwargs)
+    return on_replicas(entry_of(module, entry_name(module, entry)), call, nested, replicas)
 
 
 def _is_of_ours(error: BaseException | None) -> bool:
@@ -233,77 +342,3 @@ def _is_of_ours(error: BaseException | None) -> bool:
     from ipu_mlir.tracing.errors import OfOursError
 
     return error is not None and (isinstance(error, OfOursError) or _is_of_ours(error.__cause__))
-
-
-def _compile_traced(
-    source: Callable[..., Any], entry: str | Sequence[str] | None, args: Any, lowering: Lowering
-) -> Executable | DynamicExecutable:
-    """A Python function on traced tensors."""
-    from ipu_mlir.programs.trace_all import trace_all
-
-    if args is None or isinstance(args, Mapping):
-        raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
-    if entry is not None and not isinstance(entry, str):
-        raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
-    name = entry or "main"
-    traced = trace_all({name: source}, {name: args})
-    return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
-
-
-def compile_together(
-    module: ir.Module,
-    entries: Sequence[str],
-    lowering: Lowering,
-    calls: Mapping[str, Call] | None = None,
-    declared: "Mapping[str, Declared] | None" = None,
-) -> Programs:
-    """Several functions of a module, lowered at once: their variables lie in one place.
-
-    Args:
-        calls: for traced functions how their arguments and results are nested.
-        declared: the variables and queues that Python made.
-    """
-    for entry in entries:
-        _refuse_unknown_sizes(module, entry)
-    import_stablehlo(module.operation)
-    lowering = lowering.beginning_at(level_of(entry_of(module, entries[0])))
-    with remembering():
-        lower = cache(partial(lower_together, module, entries, lowering))
-        programs = {
-            name: Executable(module, name, lowering, (calls or {}).get(name), declared, entries, lower)
-            for name in entries
-        }
-    return put_together(programs, declared or {})
-
-
-def _refuse_unknown_sizes(module: ir.Module, entry: str) -> None:
-    kinds = entry_of(module, entry).attributes["function_type"].value.inputs
-    if any(dynamic_sizes(each) for each in kinds):
-        raise CompileError(
-            f"@{entry} has arguments of unknown sizes; programs with variables or queues have fixed ones"
-        )
-
-
-def compile_module(
-    module: ir.Module,
-    entry: str | None,
-    lowering: Lowering,
-    call: Call | None = None,
-    declared: "Mapping[str, Declared] | None" = None,
-) -> Executable | DynamicExecutable:
-    """The executable of a module that nobody else changes.
-
-    Args:
-        call: for a traced function, or one of another framework, how its arguments and results are nested.
-        declared: the variables and queues that Python made.
-    """
-    entry = entry_name(module, entry)
-    function = entry_of(module, entry)
-    if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
-        if variables_in(module.operation) or queues_in(module.operation):
-            _refuse_unknown_sizes(module, entry)
-        return DynamicExecutable(module, entry, lowering, call)
-    import_stablehlo(module.operation)
-    function = entry_of(module, entry)
-    with remembering():
-        return Executable(module, entry, lowering.beginning_at(level_of(function)), call, declared)

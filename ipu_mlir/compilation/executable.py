@@ -6,44 +6,43 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.compilation import kept_programs
-from ipu_mlir.compilation.entry import entries_alone, entry_of
-from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
-from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.compilation.programs import Programs
-from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
-from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
-from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError, RunError, memory_warnings
+from ipu_mlir.dialects.support.errors import CompileError, MemoryWarning, RunError, memory_warnings
 from ipu_mlir.dialects.support.pictures import title
-from ipu_mlir.passes.core.manager import PassTime
-from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 from ipu_mlir.programs.session import Session
+from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate
-from ipu_mlir.specs.tensor_types import spec_of_type
-from ipu_mlir.tracing.structure import Call as TracedCall
+from ipu_mlir.runtime.translator.translation import Translation
+from ipu_mlir.specs.specs import TensorSpec
 
 if TYPE_CHECKING:
     import os
 
+    from ipu_mlir.compilation.lowering import Lowered, Lowering
+    from ipu_mlir.compilation.repeated_calls import NestedCall
+    from ipu_mlir.dialects.support.bindings import ir
     from ipu_mlir.frontends.table import Call
     from ipu_mlir.inspect.placements import Placements
+    from ipu_mlir.passes.core.manager import PassTime
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
 
-_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_counting", "_together", "_known", "engine", "run")
+LEVELS = ("l0", "l1", "l2", "l3", "host")
+
+_OF_THIS_PROCESS = ("_read", "_origin", "_l0", "_l3", "_per_tile", "_counting", "_together", "_nested", "engine", "run")
 
 
 class Executable:
     """A program compiled for a target; made by ``ipu_mlir.compile``.
+
+    One that is read from the disk needs nothing of MLIR before somebody asks for its IR.
 
     Attributes:
         entry: name of the function that runs.
@@ -58,13 +57,14 @@ class Executable:
 
     def __init__(
         self,
-        module: ir.Module,
+        module: "ir.Module",
         entry: str,
-        lowering: Lowering,
+        lowering: "Lowering",
         call: "Call | None" = None,
         declared: "Mapping[str, Declared] | None" = None,
         entries: Sequence[str] = (),
         lower: "Callable[[], Lowered] | None" = None,
+        source_key: str | None = None,
     ) -> None:
         """Lower and translate a function.
 
@@ -73,7 +73,14 @@ class Executable:
             declared: the variables and queues that Python made.
             entries: all functions that are compiled together with this one.
             lower: ``lower_together`` of ``entries``, which they share.
+            source_key: what it is kept as on disk for whoever has its source, if that can be.
         """
+        from ipu_mlir.compilation import kept_programs
+        from ipu_mlir.compilation.entry import entry_of
+        from ipu_mlir.compilation.lowering import lower_together
+        from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
+        from ipu_mlir.specs.tensor_types import spec_of_type
+
         self.entry = entry
         function = entry_of(module, entry)
         types, given = function.attributes["function_type"].value, variable_arguments(function)
@@ -81,29 +88,66 @@ class Executable:
         taken = variable_results(function)
         self.result_specs = tuple(spec_of_type(each) for at, each in enumerate(types.results) if at not in taken)
         self._l0 = module
-        self._lowering = lowering
+        self._lowering, self._kernels = lowering, lowering.kernels
         self._call = call
         self._declared = dict(declared or {})
         self._entries = tuple(entries) or (entry,)
         key = self._key_on_disk()
         kept = None if key is None else kept_programs.read(key, module)
         if kept is not None:
-            translation, heard = kept
-            for each in heard:
-                warnings.warn(each, stacklevel=2)
-            self._start(
-                Engine.of(translation, self._options.threads, self._without_kernels if self._may_do_without else None)
-            )
+            self._start_kept(kept.translation, kept.heard)
             return
         with memory_warnings() as heard:
             lowered = lower() if lower is not None else lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
         self._start(Engine(lowered.on_host, entry, self._options))
-        if key is not None:
-            kept_programs.write(key, module, self.engine.translation, heard)
+        if source_key is not None and self._says_all():
+            program_cache.write(source_key, self.engine.translation, heard, entry)
+        elif key is not None:
+            kept_programs.write(key, module, self.engine.translation, heard, entry)
+
+    @classmethod
+    def of_kept(
+        cls,
+        kept: program_cache.Kept,
+        read: "Callable[[str], tuple[ir.Module, Lowering]]",
+        kernels: str | None,
+        call: "Call | None" = None,
+        declared: "Mapping[str, Declared] | None" = None,
+    ) -> "Executable":
+        """A program that another process has left on disk.
+
+        Args:
+            read: gives its module and the way that function goes whose name it is given, once they are asked for.
+            kernels: as in ``compile``.
+            call: how its arguments and results are nested.
+            declared: what Python made for it.
+        """
+        made = cls.__new__(cls)
+        made.entry, made._entries = kept.entry, (kept.entry,)
+        made.argument_specs, made.result_specs = _specs(kept.translation)
+        made._call, made._declared = call, dict(declared or {})
+        made._read, made._kernels = read, kernels
+        made._start_kept(kept.translation, kept.heard)
+        return made
+
+    def _start_kept(self, translation: Translation, heard: Sequence[MemoryWarning]) -> None:
+        for each in heard:
+            warnings.warn(each, stacklevel=3)
+        self._start(
+            Engine.of(translation, self._options.threads, self._without_kernels if self._may_do_without else None)
+        )
+
+    def _says_all(self) -> bool:
+        """True if what runs is all that somebody needs who has the source; variables may be large, and are not."""
+        translation = self.engine.translation
+        is_known = _specs(translation) == (self.argument_specs, self.result_specs)
+        return is_known and all(each.initial is None for each in translation.variables)
 
     def _key_on_disk(self) -> str | None:
         """What the program is kept as on disk, if it can be."""
+        from ipu_mlir.compilation import kept_programs
+
         text = self._lowering.text
         if text is None:
             return None
@@ -116,15 +160,21 @@ class Executable:
 
     @property
     def _options(self) -> TranslatorOptions:
-        return TranslatorOptions.of(self._lowering.kernels)
+        return TranslatorOptions.of(self._kernels)
 
     def _without_kernels(self) -> Translation:
         """The program for a machine where LLVM does not take its kernels."""
+        from ipu_mlir.runtime.translator.translate import translate
+
         return translate(self._at_anew("host"), self.entry, replace(self._options, kernels="never"))
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine
-        self._known: dict[Any, Known] = {}
+        self._nested: NestedCall | None = None
+        if hasattr(self._call, "bind"):  # of a function that we have traced
+            from ipu_mlir.compilation.repeated_calls import nested_call
+
+            self._nested = nested_call(self._call)
         self._together = Programs({self.entry: self}, self._declared)
         self.run = self._run_outside_of_sessions if engine.has_state else engine.run  # nothing of ours runs per call
 
@@ -152,9 +202,11 @@ class Executable:
             NotPortableError: a planner or a pass of the user's, or a value that a traced function was compiled for,
                 cannot be pickled.
         """
+        from ipu_mlir.compilation.portable import bytecode_of, portable
+
+        portable("a planner or a pass that it was compiled with", self._lowering)
         fields = {name: value for name, value in self.__dict__.items() if name not in _OF_THIS_PROCESS}
         fields["_bytecode"] = self.__dict__.get("_bytecode") or bytecode_of(self._l0)
-        portable("a planner or a pass that it was compiled with", self._lowering)
         portable("a value or a type among the arguments of its function", self._call)
         portable("a variable or a queue, or what gives its elements", self._declared)
         return _made_again, (fields, self.engine)
@@ -171,15 +223,29 @@ class Executable:
     @cached_property
     def _l0(self) -> Any:
         """The program as it came in; of an executable from another process, once it is asked for."""
+        if "_read" in self.__dict__:
+            return self._origin[0]
+        from ipu_mlir.compilation.portable import module_of
+
         return module_of(self._bytecode)
 
     @cached_property
-    def pass_timings(self) -> list[PassTime]:
+    def _lowering(self) -> "Lowering":
+        return self._origin[1]
+
+    @cached_property
+    def _origin(self) -> "tuple[ir.Module, Lowering]":
+        return self._read(self.entry)
+
+    @cached_property
+    def pass_timings(self) -> "list[PassTime]":
         """How long each pass took; a program that another process has left on disk is lowered for it."""
+        from ipu_mlir.compilation.lowering import lower_together
+
         return lower_together(self._l0, self._entries, self._lowering).timings
 
     @cached_property
-    def _l3(self) -> ir.Operation:
+    def _l3(self) -> "ir.Operation":
         """The supersteps; of an executable from another process, lowered once they are asked for."""
         return self._at_anew("l3")
 
@@ -201,7 +267,7 @@ class Executable:
         return called_in_jax(self, self._call, args, kwargs)
 
     @property
-    def lowering(self) -> Lowering:
+    def lowering(self) -> "Lowering":
         """The passes that the program goes through."""
         return self._lowering
 
@@ -226,6 +292,7 @@ class Executable:
     @cached_property
     def _counting(self) -> tuple[Engine, list[int]]:
         """The program that counts while it runs, and the blocks that it counts."""
+        from ipu_mlir.compilation.lowering import to_host
         from ipu_mlir.runtime.profile.counting import with_counters
 
         module, blocks = with_counters(self._l3, self.entry)
@@ -241,30 +308,14 @@ class Executable:
     def _called(
         self, run: Callable[[list[np.ndarray]], list[np.ndarray]], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        call = self._call
-        if call is None:
+        if self._nested is not None:
+            return self._nested(run, args, kwargs)
+        if self._call is None:
             results = run(list(args))
             return results[0] if len(results) == 1 else tuple(results)
-        if not isinstance(call, TracedCall):
-            found = call.unflatten(run(call.flatten(args, kwargs)))
-            give_back = getattr(call, "give_back", None)
-            return found if give_back is None else give_back(found, args, kwargs)
-        leaves: list[Any] = []
-        tensors = args, kwargs
-        try:
-            form = form_of(tensors, leaves)
-            known = self._known.get(form)
-        except TypeError:  # what cannot be hashed is refused in words
-            form, known = None, None
-        if known is not None:
-            _, order, nest = known
-            return nest(run(leaves if order is None else [leaves[place] for place in order]))
-        results = call.unflatten(run(call.flatten(args, kwargs)))
-        if form is not None and not call.static:
-            known = known_call(run, call, tensors, lambda marked: call.bind(*marked))
-            if known is not None:
-                self._known[form] = known
-        return results
+        found = self._call.unflatten(run(self._call.flatten(args, kwargs)))
+        give_back = getattr(self._call, "give_back", None)
+        return found if give_back is None else give_back(found, args, kwargs)
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""
@@ -338,7 +389,9 @@ class Executable:
         state = self._together.own_state.copy() if inputs is not None and self.engine.has_state else None
         return profile_of(self._l3, self.entry, inputs, source=self._l0.operation, state=state)
 
-    def _at_anew(self, level: str) -> ir.Operation:
+    def _at_anew(self, level: str) -> "ir.Operation":
+        from ipu_mlir.compilation.entry import entries_alone
+
         module = entries_alone(self._l0.operation, self._entries)
         self._lowering.run(module.operation, level)
         return module
@@ -352,31 +405,6 @@ class Executable:
         return f"<Executable {self.entry}({arguments}) -> ({results})>"
 
 
-class Lowered(NamedTuple):
-    """A program on both of its last levels, and what each pass took."""
-
-    supersteps: ir.Operation
-    on_host: ir.Operation
-    timings: list[PassTime]
-
-
-def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering) -> Lowered:
-    """A copy of ``module`` lowered for ``entries``.
-
-    Raises:
-        CompileError: a pass refuses it. What is advised of one that does not fit was compiled.
-    """
-    copied = entries_alone(module.operation, entries)
-    try:
-        timings = lowering.run(copied.operation)
-    except OutOfMemoryError as error:
-        from ipu_mlir.compilation.tried_advice import with_tried_advice  # what programs that fit never need
-
-        raise with_tried_advice(error, module, entries, lowering) from None
-    on_host = copied.operation.clone()
-    return Lowered(copied, on_host, timings + to_host(on_host.operation))
-
-
 def one_or_each(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
     """``array``, which may have a first dimension for replicas, in ``shape``: if that has none, they must be equal."""
     if array.shape == shape:
@@ -384,6 +412,15 @@ def one_or_each(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndar
     rows = [row.tobytes() for row in array]
     assert all(row == rows[0] for row in rows), f"{name} is one for all replicas, but theirs differ"
     return array[0, ...]
+
+
+def _specs(translation: Translation) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """What a program takes and gives, of what was translated alone."""
+    arguments, results = (
+        tuple(TensorSpec(each.shape, each.dtype) for each in specs)
+        for specs in (translation.arguments, translation.results)
+    )
+    return arguments, results
 
 
 def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:
@@ -395,6 +432,9 @@ def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:
 
 def _argument_names(module: Any, entry: str) -> list[str]:
     """The names that the arguments carry in their locations, ``arg0, arg1, ...`` for those that carry none."""
+    from ipu_mlir.compilation.entry import entry_of
+    from ipu_mlir.dialects.analysis.variables import variable_arguments
+
     function = entry_of(module, entry)
     variables = variable_arguments(function)
     arguments = function.regions[0].blocks[0].arguments

@@ -159,7 +159,7 @@ class Function(TracedFunction):
         return name
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
-        from ipu_mlir.compilation.compiler import compile_module
+        from ipu_mlir.compilation.compiled_modules import compile_module
         from ipu_mlir.compilation.executable import Executable
         from ipu_mlir.compilation.lowering import plan_lowering
 

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import MemoryWarning
 from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.translator.importing.read_memref import initial_value
-from ipu_mlir.runtime.translator.translate import Translation
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 def key_of(module: ir.Module, entries: Sequence[str], entry: str, options: str) -> str | None:
@@ -24,13 +24,12 @@ def read(key: str, module: ir.Module) -> program_cache.Kept | None:
     found = program_cache.read(key)
     if found is None:
         return None
-    translation, heard = found
     values = _initial_values(module)
-    variables = tuple(replace(v, initial=values.get(v.name, v.initial)) for v in translation.variables)
-    return replace(translation, variables=variables), heard
+    variables = tuple(replace(v, initial=values.get(v.name, v.initial)) for v in found.translation.variables)
+    return found._replace(translation=replace(found.translation, variables=variables))
 
 
-def write(key: str, module: ir.Module, translation: Translation, heard: Sequence[MemoryWarning]) -> None:
+def write(key: str, module: ir.Module, translation: Translation, heard: Sequence[MemoryWarning], entry: str) -> None:
     """Keep ``translation``, unless a pass has changed a value that ``module`` gives, or brought it to remote memory."""
     values = _initial_values(module)
     rows = {name for each in translation.remote for name in (each.name, *each.variables)}
@@ -38,7 +37,7 @@ def write(key: str, module: ir.Module, translation: Translation, heard: Sequence
     if rows & values.keys() or not all(_are_same(values[each.name], each.initial) for each in of_module):
         return
     variables = tuple(replace(v, initial=None) if v.name in values else v for v in translation.variables)
-    program_cache.write(key, replace(translation, variables=variables), heard)
+    program_cache.write(key, replace(translation, variables=variables), heard, entry)
 
 
 def _are_same(first: np.ndarray, second: np.ndarray | None) -> bool:

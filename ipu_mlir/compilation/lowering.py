@@ -1,10 +1,12 @@
 """The passes that make a program, and the level of the IR that each of them leads to."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from ipu_mlir.compilation.entry import entries_alone
 from ipu_mlir.compilation.supported_ops import unsupported_ops
+from ipu_mlir.compilation.tried_advice import with_tried_advice
 from ipu_mlir.dialects.attributes.attributes import TARGET, target_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
@@ -25,10 +27,8 @@ from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
 from ipu_mlir.passes.programs.set_float_modes import SetFloatModes
-from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
+from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory, OutOfMemoryError
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
-
-LEVELS = ("l0", "l1", "l2", "l3", "host")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 
@@ -150,6 +150,29 @@ class Lowering:
                 f"the program has no level {level!r}; its levels are {', '.join(['l0', *names, 'host'])}{why}"
             )
         return {name: self.stages[name] for name in names[: names.index(level) + 1]}
+
+
+class Lowered(NamedTuple):
+    """A program on both of its last levels, and what each pass took."""
+
+    supersteps: ir.Operation
+    on_host: ir.Operation
+    timings: list[PassTime]
+
+
+def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering) -> Lowered:
+    """A copy of ``module`` lowered for ``entries``.
+
+    Raises:
+        CompileError: a pass refuses it. What is advised of one that does not fit was compiled.
+    """
+    copied = entries_alone(module.operation, entries)
+    try:
+        timings = lowering.run(copied.operation)
+    except OutOfMemoryError as error:
+        raise with_tried_advice(error, module, entries, lowering) from None
+    on_host = copied.operation.clone()
+    return Lowered(copied, on_host, timings + to_host(on_host.operation))
 
 
 def with_plugins() -> Registry:

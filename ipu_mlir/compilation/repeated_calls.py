@@ -1,6 +1,6 @@
 """Calls in a form that was called before: from nested arguments to flat inputs and back, in a few microseconds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,36 @@ from ipu_mlir.tracing.structure import (
 
 Known = tuple[Callable[[list[np.ndarray]], list[np.ndarray]], tuple[int, ...] | None, Callable[[list[np.ndarray]], Any]]
 """A call of a known form: the program, the order in which it takes the tensors, and what nests its results."""
+
+Run = Callable[[list[np.ndarray]], list[np.ndarray]]
+NestedCall = Callable[[Run, Sequence[Any], Mapping[str, Any]], Any]
+"""Runs a program on arguments as the caller nests them, and nests the results."""
+
+
+def nested_call(call: Any) -> NestedCall:
+    """The way to call a function that was traced, whose ``call`` is known."""
+    assert isinstance(call, Call), "no other framework binds arguments to parameters"
+    known_calls: dict[Any, Known] = {}
+
+    def called(run: Run, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        leaves: list[Any] = []
+        tensors = args, kwargs
+        try:
+            form = form_of(tensors, leaves)
+            known = known_calls.get(form)
+        except TypeError:  # what cannot be hashed is refused in words
+            form, known = None, None
+        if known is not None:
+            _, order, nest = known
+            return nest(run(leaves if order is None else [leaves[place] for place in order]))
+        results = call.unflatten(run(call.flatten(args, kwargs)))
+        if form is not None and not call.static:
+            known = known_call(run, call, tensors, lambda marked: call.bind(*marked))
+            if known is not None:
+                known_calls[form] = known
+        return results
+
+    return called
 
 
 def form_of(value: Any, leaves: list[Any]) -> Any:

@@ -3,21 +3,24 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ipu_mlir.compilation.entry import entries_alone
-from ipu_mlir.compilation.lowering import Lowering
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.advice import Advice
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import IpuError, Settings
 from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 
+if TYPE_CHECKING:
+    from ipu_mlir.compilation.lowering import Lowering
+
 _SECONDS = 10.0
 """So long after the first try no other one begins: whoever waits for the reason has waited for a program already."""
 
 
 def with_tried_advice(
-    error: OutOfMemoryError, module: ir.Module, entries: Sequence[str], lowering: Lowering
+    error: OutOfMemoryError, module: ir.Module, entries: Sequence[str], lowering: "Lowering"
 ) -> OutOfMemoryError:
     """``error``, with only such settings as ``module`` fits with; what cannot be tried stays, and is said to be that.
 

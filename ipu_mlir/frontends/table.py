@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.support.bindings import ir
 
 
 class Call(Protocol):

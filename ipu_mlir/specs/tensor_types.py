@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, finite_range, host_dtype
 from ipu_mlir.specs.specs import TensorSpec
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.support.bindings import ir
 
 # NumPy's types of what programs take and give. MLIR's integers have no sign of their own: the ops on them know it.
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -99,8 +101,10 @@ def limits_of(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return finite[0] if low is None else low, finite[1] if high is None else high
 
 
-def element_type(dtype: np.dtype[Any]) -> ir.Type:
+def element_type(dtype: np.dtype[Any]) -> "ir.Type":
     """The MLIR type of ``dtype`` in the current context, of a part if it is complex; ``dtype`` is supported."""
+    from ipu_mlir.dialects.support.bindings import ir  # who only runs programs needs no MLIR
+
     part = part_dtype(dtype)
     return ir.Type.parse(_MLIR_NAMES.get(part) or _NARROW_FLOATS[dtype.name])
 
@@ -142,18 +146,20 @@ def as_for_users(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return np.ascontiguousarray(array).view(dtype)[..., 0] if dtype.kind == "c" else array.view(dtype)
 
 
-def dtype_of(element: ir.Type) -> np.dtype[Any] | None:
+def dtype_of(element: "ir.Type") -> np.dtype[Any] | None:
     """The NumPy type of an MLIR element type, or None where there is none; for bf16 and f8, that of ml_dtypes."""
     name = str(element)
     return host_dtype(name) if name in ML_DTYPES else DTYPES.get(name)
 
 
-def spec_of_type(type_: ir.Type) -> TensorSpec:
+def spec_of_type(type_: "ir.Type") -> TensorSpec:
     """The spec of a tensor, memref or scalar type.
 
     Raises:
         CompileError: NumPy has no such element type, or the rank or a size is not known.
     """
+    from ipu_mlir.dialects.support.bindings import ir
+
     element = getattr(type_, "element_type", type_)
     dtype = dtype_of(element)
     if dtype is None:

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ipu_mlir.compilation.compiler import compile_module
+from ipu_mlir.compilation.compiled_modules import compile_module
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering
 from ipu_mlir.dialects.storage.whole_files import make_folder, write_whole

@@ -15,7 +15,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.infeeds import Infeed, SyntheticInfeed
 from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
-from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.runtime.translator.translation import Stream
 from ipu_mlir.tensorflow.custom_calls import as_tensorflow_has_it, call
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, is_synthetic
 from ipu_mlir.tensorflow.host_ops import host_values

@@ -29,7 +29,7 @@ from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.remote import RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
-from ipu_mlir.runtime.translator.translate import RemoteSpec
+from ipu_mlir.runtime.translator.translation import RemoteSpec
 from ipu_mlir.tensorflow import tables
 from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device

@@ -14,7 +14,7 @@ from tensorflow.python.ops import gen_random_ops
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.runtime.engine.state import Cell
-from ipu_mlir.runtime.translator.translate import Variable
+from ipu_mlir.runtime.translator.translation import Variable
 from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.runtime.engine.state import State
-from ipu_mlir.runtime.translator.translate import RemoteSpec
+from ipu_mlir.runtime.translator.translation import RemoteSpec
 from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.variables import is_tracing

@@ -16,7 +16,7 @@ from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.runtime.engine.state import Cell, RemoteCell
-from ipu_mlir.runtime.translator.translate import RemoteSpec, Variable
+from ipu_mlir.runtime.translator.translation import RemoteSpec, Variable
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 _TRACING = threading.local()

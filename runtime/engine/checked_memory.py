@@ -11,7 +11,7 @@ from ipu_mlir.runtime.engine.checked_kernels import FILLS, CheckedKernel, called
 from ipu_mlir.runtime.engine.native import Kernel
 from ipu_mlir.runtime.engine.program_memory import Memory, Scratch
 from ipu_mlir.runtime.engine.threads import run_blocks
-from ipu_mlir.runtime.translator.translate import Translation
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 class CheckedMemory(Memory):

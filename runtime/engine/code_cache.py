@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ipu_mlir.dialects.storage.problems import reason_of
 from ipu_mlir.dialects.storage.whole_files import Kind, write_whole
-from ipu_mlir.dialects.support.bindings import compiled
 from ipu_mlir.dialects.support.errors import IpuError
+from ipu_mlir.dialects.support.provider import libraries
 from ipu_mlir.runtime.engine.object_code import can_load
 
 FOLDER = "IPU_KERNEL_CACHE"
@@ -127,8 +127,7 @@ def _whole_key(key: str) -> bytes:
 @cache
 def _machine() -> str:
     """All that makes the code of one text differ: the libraries with LLVM in them, and the processor."""
-    libraries = Path(compiled("_mlir").__file__ or "").parent.glob("lib*")
-    sizes = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in sorted(libraries)]
+    sizes = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in libraries()]
     return "\n".join([str(sizes), *_processor()])
 
 

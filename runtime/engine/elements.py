@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.translate import ArraySpec
+from ipu_mlir.runtime.translator.translation import ArraySpec
 
 Element = Sequence[Any]
 """The tensors of an element, in the order of the queue's types."""

@@ -4,13 +4,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError, Settings
-from ipu_mlir.runtime.engine.checked_memory import CheckedMemory
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.native import KernelError, machine_code, possible
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
@@ -19,7 +17,10 @@ from ipu_mlir.runtime.engine.program_memory import Memory
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Stream, Translation, Variable, translate
+from ipu_mlir.runtime.translator.translation import ArraySpec, RemoteSpec, Stream, Translation, Variable
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.support.bindings import ir
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]
 
@@ -43,11 +44,13 @@ class Engine:
 
     def __init__(
         self,
-        module: ir.Module | ir.Operation,
+        module: "ir.Module | ir.Operation",
         entry: str = "main",
         options: TranslatorOptions | None = None,
         compiled: Compiled = Translation.compiled,
     ) -> None:
+        from ipu_mlir.runtime.translator.translate import translate  # what a translation from the disk does not need
+
         options = possible(options or TranslatorOptions.of(None))
         self._begin(translate(module, entry, options), options.threads, compiled)
         if self.translation.kernels and options.kernels != "always":
@@ -158,12 +161,15 @@ class _RunningProgram:
     """The program with memory of its own: one run at a time."""
 
     def __init__(self, translation: Translation, build: Callable[[Any], Callable[..., None]], threads: int) -> None:
+        self._checked: Any = None  # a CheckedMemory, if runs are checked
         try:
             kernels = machine_code(translation.kernels) if translation.kernels else {}
             if translation.declared is None:
                 memory = Memory(translation.temporary_bytes, translation.constants, threads, kernels)
             else:
-                memory = CheckedMemory(translation, threads, kernels)
+                from ipu_mlir.runtime.engine.checked_memory import CheckedMemory  # what most need not
+
+                memory = self._checked = CheckedMemory(translation, threads, kernels)
         except MemoryError as error:
             without = Settings({"profile()": None})
             raise RunError(
@@ -171,29 +177,28 @@ class _RunningProgram:
                 f"have; its cycles and its memory per tile are known without a run: {without}",
                 settings=(without,),
             ) from error
-        self._memory = memory
+        self._memory = memory  # with the machine code of kernels
         self._main = build(memory)
         self._translation = translation
         self._has_bits = any(spec.bits is not None for spec in (*translation.arguments, *translation.results))
         self._pools = [ResultPool(spec.shape, spec.dtype) for spec in translation.results]
         self._context = Context()  # entering it costs 0.1 us, np.errstate 0.7
         self._context.run(prepare_numpy)
-        is_checked = isinstance(self._memory, CheckedMemory)
-        self._is_plain = not (self._has_bits or is_checked or translation.single_blas_thread)
+        self._is_plain = not (self._has_bits or self._checked or translation.single_blas_thread)
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         if self._is_plain:
             results = [pool.take() for pool in self._pools]
             self._context.run(self._main, *arrays, *results)
             return results
-        if isinstance(self._memory, CheckedMemory):
-            return self._memory.checked(lambda: self._run(arrays), self._translation.has_state)
+        if self._checked is not None:
+            return self._checked.checked(lambda: self._run(arrays), self._translation.has_state)
         return self._run(arrays)
 
     def _run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         results = [pool.take() for pool in self._pools]
-        if isinstance(self._memory, CheckedMemory):
-            self._memory.begin(results)
+        if self._checked is not None:
+            self._checked.begin(results)
         if self._has_bits:
             arguments, given_back = self._translation.arguments, self._translation.results
             self._main_with_blas(_as_bits(arrays, arguments), _as_bits(results, given_back))

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.elements import hand_out
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.turns import Turn, serving
-from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.runtime.translator.translation import Stream
 
 
 class HostFunction:

@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.elements import Element, Statistics, element_bytes, hand_out
 from ipu_mlir.runtime.engine.inputs import as_expected, is_as_expected
 from ipu_mlir.runtime.engine.turns import Turn, serving
-from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.runtime.translator.translation import Stream
 
 
 class _Prefetched:

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.support.arguments import as_signless
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Variable
+from ipu_mlir.runtime.translator.translation import ArraySpec, RemoteSpec, Variable
 
 
 class AsExpected(list[np.ndarray]):

@@ -15,12 +15,17 @@ from typing import Any
 import numpy as np
 from numpy._core._multiarray_umath import __cpu_features__ as _FEATURES
 
-from ipu_mlir.dialects.support.bindings import execution_engine, ir, passmanager
 from ipu_mlir.dialects.support.errors import RunError, Settings
+from ipu_mlir.dialects.support.provider import has_execution_engine
 from ipu_mlir.runtime.engine import code_cache
 from ipu_mlir.runtime.engine.object_code import ObjectCode, ObjectError
-from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET
-from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE, unknown_in
+from ipu_mlir.runtime.translator.kernels.kernel_function import (
+    DATA_OFFSET,
+    EXTENTS_OFFSET,
+    INTERPRETER,
+    STRIDES_OFFSET,
+    TABLE,
+)
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 
 _PIPELINE = (
@@ -68,11 +73,7 @@ def why_not() -> str:
             return "the array objects of this interpreter are laid out in an unknown way"
     if not (_FEATURES.get("ASIMD") or (_FEATURES.get("FMA3") and _FEATURES.get("F16C"))):
         return "this processor has no instruction for a product and a sum"
-    try:
-        execution_engine()
-    except ImportError:
-        return "the MLIR package has no execution engine"
-    return ""
+    return "" if has_execution_engine() else "the MLIR package has no execution engine"
 
 
 def _is_laid_out_as_known(array: np.ndarray) -> bool:
@@ -121,6 +122,8 @@ def machine_code(text: str, level: int = _OPTIMISED) -> Mapping[str, Kernel]:
 
 def lowered(text: str) -> Any:
     """The module ``text`` in the LLVM dialect."""
+    from ipu_mlir.dialects.support.bindings import ir, passmanager
+
     with _context():
         module = ir.Module.parse(text)
         passes = passmanager.PassManager.parse(_PIPELINE)
@@ -151,6 +154,10 @@ def _library(text: str, level: int) -> Any:
     if kept is not None:
         with suppress(ObjectError):
             return ObjectCode(kept)
+    # What is in the cache needs none of these.
+    from ipu_mlir.dialects.support.bindings import execution_engine, ir
+    from ipu_mlir.runtime.translator.kernels.module import unknown_in
+
     unknown = unknown_in(text)
     if unknown:  # LLVM ends the process on some of what it does not expect
         raise KernelError(
@@ -192,6 +199,8 @@ def _address(name: str) -> int:
 
 @cache
 def _context() -> Any:
+    from ipu_mlir.dialects.support.bindings import ir
+
     context = ir.Context()
     context.enable_multithreading(False)  # a child that is forked has no threads of it
     return context

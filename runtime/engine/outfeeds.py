@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.elements import Statistics, element_bytes
-from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.runtime.translator.translation import Stream
 
 MOST_BYTES = 1 << 30
 """Of elements in an outfeed that nobody has read."""

@@ -7,19 +7,19 @@ one text of a program, one set of options, one version of this package and its l
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.library import LIBRARY, OWN
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.dialects.support.errors import MemoryWarning, Settings
 from ipu_mlir.runtime.engine import code_cache
-from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Stream, Translation, Variable
+from ipu_mlir.runtime.translator.translation import ArraySpec, RemoteSpec, Stream, Translation, Variable
 
 _MOST_BYTES = 32 << 20
 """Of one file: programs with larger constants are compiled by every process."""
@@ -30,15 +30,23 @@ def key_of(program: Callable[[], bytes], entries: Sequence[str], entry: str, opt
     if code_cache.folder() is None:
         return None
     text = program()
-    if any(
-        name.encode() in text for name in LIBRARY.keys() - OWN
-    ):  # of what a user's codelet does the text has the name
+    if any(name.encode() in text for name in _codelets_of_users()):
         return None
     return "\n".join(["program", _version(), options, repr((*entries,)), entry, hashlib.sha256(text).hexdigest()])
 
 
-Kept = tuple[Translation, list[MemoryWarning]]
-"""A translation, and what its compilation warned of."""
+def _codelets_of_users() -> Iterable[str]:
+    """The names of codelets, of which the text of a program says no more; without the library there are none."""
+    library = sys.modules.get("ipu_mlir.dialects.codelets.library")
+    return library.LIBRARY.keys() - library.OWN if library else ()
+
+
+class Kept(NamedTuple):
+    """A translation, what its compilation warned of, and the name of the function."""
+
+    translation: Translation
+    heard: list[MemoryWarning]
+    entry: str
 
 
 def read(key: str) -> Kept | None:
@@ -47,14 +55,14 @@ def read(key: str) -> Kept | None:
     return None if data is None else from_bytes(data)
 
 
-def write(key: str, translation: Translation, heard: Sequence[MemoryWarning] = ()) -> None:
-    """Keep ``translation``, if it is one that can be, and the warnings that were ``heard``."""
-    data = to_bytes(translation, heard)
+def write(key: str, translation: Translation, heard: Sequence[MemoryWarning], entry: str) -> None:
+    """Keep ``translation`` of function ``entry``, if it is one that can be, and the warnings that were ``heard``."""
+    data = to_bytes(translation, heard, entry)
     if data is not None and len(data) <= _MOST_BYTES:
         code_cache.write(key, data)
 
 
-def to_bytes(translation: Translation, heard: Sequence[MemoryWarning] = ()) -> bytes | None:
+def to_bytes(translation: Translation, heard: Sequence[MemoryWarning] = (), entry: str = "main") -> bytes | None:
     """``translation`` for ``from_bytes``; None if it is checked, or has arrays that are views or have other types."""
     if translation.declared is not None:
         return None
@@ -64,15 +72,15 @@ def to_bytes(translation: Translation, heard: Sequence[MemoryWarning] = ()) -> b
     except _NotKept:
         return None
     warned = [[str(each), each.settings] for each in heard]
-    return json.dumps([program, warned]).encode() + b"\n" + data
+    return json.dumps([program, warned, entry]).encode() + b"\n" + data
 
 
 def from_bytes(data: bytes) -> Kept:
     """What ``to_bytes`` wrote."""
     line, _, rest = data.partition(b"\n")
-    program, warned = json.loads(line)
+    program, warned, entry = json.loads(line)
     heard = [MemoryWarning(text, tuple(map(Settings, settings))) for text, settings in warned]
-    return _of_json(program, rest), heard
+    return Kept(_of_json(program, rest), heard, entry)
 
 
 class _NotKept(Exception):

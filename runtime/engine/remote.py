@@ -14,7 +14,7 @@ from ipu_mlir.dialects.storage.npz import array_in_file
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.inputs import as_expected
-from ipu_mlir.runtime.translator.translate import RemoteSpec
+from ipu_mlir.runtime.translator.translation import RemoteSpec
 
 _FEW_BYTES = 1 << 14
 """Of a file, what so few bytes need is read without what lies around it, unless it follows what was read before."""

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.engine.program_memory import aligned_bytes
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.streams import Streams
 from ipu_mlir.runtime.engine.turns import Turn
-from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable
+from ipu_mlir.runtime.translator.translation import RemoteSpec, Stream, Variable
 
 
 class Cell:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.errors import RunError
 
 
@@ -21,6 +20,8 @@ def run_codelet(name: str, operands: tuple[np.ndarray, ...], outputs: tuple[np.n
 
     A codelet that fills the outputs, or updates an operand in place, gives that array: it is the output already.
     """
+    from ipu_mlir.dialects.codelets.library import codelet_named  # with all of MLIR, which most programs do not need
+
     codelet = codelet_named(name)
     assert codelet.vectorised is not None, "generated source calls only what has a fast form"
     taken = (*operands, *outputs) if codelet.fills_outputs else operands

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.outfeeds import Outfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.engine.turns import Turn
-from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.runtime.translator.translation import Stream
 from ipu_mlir.tensorflow.applications.saved import Application
 from ipu_mlir.tensorflow.custom_calls import as_tensorflow_has_it
 

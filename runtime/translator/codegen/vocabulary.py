@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime import numeric
 
@@ -28,7 +27,7 @@ FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())
 _METHODS = frozenset(["reduce", "reshape", "take", "view", "T"])  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "kernel", "per_thread", "run_blocks", "scalar", "temporary"])
 _METHODS_OF_KERNELS = frozenset(["run"])
-_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_KERNELS | HOST_CALLS.keys()
+_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_KERNELS
 _NODES = frozenset(
     {
         *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.ImportFrom, ast.alias),
@@ -80,7 +79,7 @@ def _check(tree: ast.Module) -> None:
         if kind is ast.Constant:
             continue
         if kind is ast.Attribute:
-            if node.attr not in _ATTRIBUTES or type(node.ctx) is not ast.Load:
+            if not (node.attr in _ATTRIBUTES or _is_host_call(node.attr)) or type(node.ctx) is not ast.Load:
                 _refuse(node, f"the attribute {node.attr}")
             nodes.append(node.value)
         elif kind is ast.Call:
@@ -110,6 +109,12 @@ def _check(tree: ast.Module) -> None:
     for name, node in used.items():
         if name not in bound and name not in FUNCTIONS:
             _refuse(node, f"the name {name}, which is nothing")
+
+
+def _is_host_call(name: str) -> bool:
+    from ipu_mlir.dialects.ipu import HOST_CALLS  # with all of MLIR, which most sources do not need
+
+    return name in HOST_CALLS
 
 
 def _check_call(node: ast.Call, functions: frozenset[str]) -> None:

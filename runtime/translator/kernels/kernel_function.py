@@ -15,6 +15,12 @@ DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET = 16, 32, 40
 """Bytes from the beginning of an array object to the addresses of its elements, of its extents and of its strides (in
 bytes); the engine makes sure of them."""
 
+TABLE = "table"
+"""``table(addresses, functions)`` writes where the kernels are, in their order; it reads where ``INTERPRETER`` is."""
+
+INTERPRETER = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
+"""What loops call now and then: other threads have their turn, then handlers of signals run."""
+
 _I8 = np.dtype(np.int8)
 _NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"
 MOST_UNROLLED = 4

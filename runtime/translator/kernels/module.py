@@ -7,13 +7,8 @@ from dataclasses import dataclass, field
 
 from ipu_mlir.runtime.translator.kernels.code import LANES, begin_function
 from ipu_mlir.runtime.translator.kernels.declared import Declared
+from ipu_mlir.runtime.translator.kernels.kernel_function import TABLE
 from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
-
-TABLE = "table"
-"""``table(addresses, functions)`` writes where the kernels are, in their order; it reads where ``INTERPRETER`` is."""
-
-INTERPRETER = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
-"""What loops call now and then: other threads have their turn, then handlers of signals run."""
 
 _CALL = re.compile(r"llvm\.call @(\w+)")
 

@@ -19,7 +19,8 @@ from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 CHANNELS, ROWS, COLUMNS = 19, 23, 5
 PLANE, WIDE = ROWS * COLUMNS, COLUMNS * CHANNELS

@@ -5,7 +5,7 @@ import pytest
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.host_functions import HostFunction
-from ipu_mlir.runtime.translator.translate import ArraySpec, Stream
+from ipu_mlir.runtime.translator.translation import ArraySpec, Stream
 
 TAKEN = (ArraySpec("tensor 0 of 'f'", (2,), np.dtype(np.float32)),)
 GIVEN = (ArraySpec("tensor 0 of 'f'", (), np.dtype(np.int32)),)

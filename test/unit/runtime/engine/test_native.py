@@ -20,7 +20,8 @@ from ipu_mlir.runtime.engine import engine as engine_module
 from ipu_mlir.runtime.engine import native
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 COUNTING = """
 program @main(%start, %end) -> (%n[0] : scalar) {

@@ -1,6 +1,8 @@
 """Translated programs on disk: the next compilation of the same program neither plans nor lowers nor translates."""
 
 import os
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.compilation import compiler, executable
+from ipu_mlir.compilation import compiled_modules
+from ipu_mlir.compilation import lowering as lowerings
 from ipu_mlir.dialects.codelets import library
 from ipu_mlir.runtime.engine import code_cache, program_cache
 from ipu_mlir.runtime.engine.object_code import can_load
@@ -39,13 +42,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The entry of each program that is lowered."""
     found: list[str] = []
-    lower = executable.lower_together
+    lower = lowerings.lower_together
 
     def counted(module: Any, entries: Any, lowering: Any) -> Any:
         found.extend(entries)
         return lower(module, entries, lowering)
 
-    for each in (executable, compiler):
+    for each in (lowerings, compiled_modules):
         monkeypatch.setattr(each, "lower_together", counted)
     return found
 
@@ -112,6 +115,21 @@ def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[
     assert len(lowered) == len(variants)
     assert results_of(compiled(last=5.0))[0] == [1, 3, 5, 8]
     assert len(lowered) == len(variants)
+
+
+def test_a_program_from_the_disk_is_not_parsed_and_needs_no_mlir(folder: Path) -> None:
+    compiled(kernels="never")
+    script = (
+        "import sys, numpy as np, ipu_mlir as ipu\n"
+        "exe = ipu.compile(sys.stdin.read(), target=ipu.Target(tiles_per_ipu=2), kernels='never')\n"
+        "x = np.arange(4, dtype=np.float32)\n"
+        "print(exe.run([x, x.astype(exe.argument_specs[1].dtype)])[0].tolist())\n"
+        "print('ipu_mlir.dialects.support.bindings' in sys.modules, exe, exe.mlir('l0').count('func.func @main'))"
+    )
+    text = PROGRAM.replace("VALUE", "4.0")
+    done = subprocess.run([sys.executable, "-c", script], input=text, capture_output=True, text=True, check=True)
+    specs = "(float32[4], bfloat16[4]) -> (float32[4], bfloat16[4])"
+    assert done.stdout == f"[1.0, 3.0, 5.0, 7.0]\nFalse <Executable main{specs}> 1\n"
 
 
 def test_programs_of_another_version_are_not_found(

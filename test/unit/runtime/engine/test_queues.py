@@ -11,7 +11,7 @@ import pytest
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.infeeds import Infeed, SyntheticInfeed
 from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
-from ipu_mlir.runtime.translator.translate import ArraySpec, Stream
+from ipu_mlir.runtime.translator.translation import ArraySpec, Stream
 
 SCALAR = (ArraySpec("tensor 0 of 'q'", (), np.dtype(np.int64)),)
 

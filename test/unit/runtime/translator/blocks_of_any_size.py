@@ -3,7 +3,8 @@
 from support.statement_text import program_of
 
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 def in_blocks(text: str, threads: int, block_elements: int, kernels: str = "always") -> Translation:

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.engine.program_memory import Memory
 from ipu_mlir.runtime.translator.codegen.names import Names
 from ipu_mlir.runtime.translator.codegen.vocabulary import FUNCTIONS, code_of
-from ipu_mlir.runtime.translator.translate import Translation
+from ipu_mlir.runtime.translator.translation import Translation
 
 _SOURCE = '''\
 """What emitters write."""

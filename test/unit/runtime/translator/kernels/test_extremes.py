@@ -11,7 +11,8 @@ from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 CALLS = [f"first_{call}{nan}" for call in ("maximum", "minimum") for nan in ("", "_after_nan", "_or_nan")]
 

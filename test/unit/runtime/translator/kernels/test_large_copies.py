@@ -9,7 +9,8 @@ from support.statement_text import program_of
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.kernels import choose
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 ELEMENTS = 1000  # no multiple of the lanes
 

@@ -8,7 +8,8 @@ from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 def translated(text: str) -> Translation:

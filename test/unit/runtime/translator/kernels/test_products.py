@@ -20,7 +20,8 @@ from ipu_mlir.runtime.translator.kernels.products import sizes
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import Dot, Origin
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 Strides = tuple[int, ...]
 

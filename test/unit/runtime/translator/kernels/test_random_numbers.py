@@ -10,7 +10,8 @@ from ipu_mlir.runtime.translator.kernels import random_numbers as kernels
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 AT = Origin("draw", "")
 NAMES = ("random_bits", "random_uniform", "random_normal", "random_truncated_normal")

@@ -9,7 +9,8 @@ from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.kernels import choose
 from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 def momentum(elements: int) -> str:

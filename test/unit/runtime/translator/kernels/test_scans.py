@@ -12,7 +12,8 @@ from ipu_mlir.runtime.translator.kernels.scans import RUNNING
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Origin, Program
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 
 def largest_and_place(rows: int, columns: int, source: str, out: str) -> str:

@@ -13,7 +13,8 @@ from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.kernels.matrices.product_text import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import Translation, translate_statements
+from ipu_mlir.runtime.translator.translate import translate_statements
+from ipu_mlir.runtime.translator.translation import Translation
 
 Product = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
