@@ -50,6 +50,7 @@ OPTIONS = {
     "optimizations.maximum_send_recv_cluster_size": "no effect: a program waits for each call of the host",
     "optimizations.merge_infeed_io_copies": "no effect: the tensors of an element come with one sync",
     "optimizations.prefetch_data_streams": "no effect: queues fetch as many elements ahead as they say themselves",
+    "optimizations.enable_graph_outlining": "layers that are alike are one function",
     "optimizations.merge_remote_buffers": "which offloaded variables of one form become rows of one buffer",
     "optimizations.minimum_remote_tensor_size": "smallest variable of an optimizer that is offloaded",
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",

@@ -63,6 +63,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--float-modes", metavar="TEXT", help=modes)
     partials = "type of sums of 16 and 8 bits that are not complete: f32 (default), or native, that of their result"
     flag("--partials-type", choices=("f32", "native"), help=partials)
+    outlined = "give each layer of a large program code of its own; else those that are alike are one function"
+    flag("--no-outline-layers", action="store_true", help=outlined)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     about = (
         "what is machine code (default: auto); checked: all that can, and kernels and blocks are held to what they say"
@@ -95,6 +97,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError("--float-modes is for the default passes; put an ipu-set-float-modes into yours")
     if arguments.pass_pipeline is not None and arguments.partials_type is not None:
         raise UsageError("--partials-type is for the default passes; give it to the ipu-widen-sums of yours")
+    if arguments.pass_pipeline is not None and arguments.no_outline_layers:
+        raise UsageError("--no-outline-layers is for the default passes; leave ipu-outline-layers out of yours")
     asked = [name for name in _OF_A_RUN if getattr(arguments, name) not in (None, False)] if arguments.no_run else []
     if asked:
         raise UsageError(f"--no-run and --{asked[0].replace('_', '-')} exclude each other: there are no results")
@@ -204,6 +208,7 @@ def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") ->
             merge_remote_buffers=arguments.merge_remote_buffers,
             float_modes=arguments.float_modes,
             partials_type=arguments.partials_type,
+            outline_layers=not arguments.no_outline_layers,
         )
     except PipelineError as error:
         raise UsageError(str(error)) from error

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         merge_remote_buffers: str | None
         float_modes: str | Mapping[str, Any] | None
         partials_type: str | None
+        outline_layers: bool
         kernels: str | None
 
 
@@ -77,6 +78,7 @@ def compile(
     merge_remote_buffers: str | None = None,
     float_modes: str | Mapping[str, Any] | None = None,
     partials_type: str | None = None,
+    outline_layers: bool = True,
     kernels: str | None = None,
 ) -> "Executable | DynamicExecutable | Programs":
     """Compile a program for the IPU.
@@ -112,6 +114,8 @@ def compile(
             rounding. By default floats are rounded to the nearest, overflow to infinity and raise nothing.
         partials_type: of sums of floats of 16 and 8 bits that are not complete: ``f32``, the default, or ``native``,
             that of their result, which takes fewer cycles and bytes and rounds each term.
+        outline_layers: whether layers that a large program repeats are one function, which is compiled once and stored
+            once on each tile; a call takes a sync or two more than the layer in its place.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
@@ -133,6 +137,7 @@ def compile(
             merge_remote_buffers,
             float_modes,
             partials_type,
+            outline_layers,
             kernels,
         )
         return _compile(source, entry, args, kwargs or {}, how)
@@ -152,6 +157,7 @@ class _How:
     merge_remote_buffers: str | None
     float_modes: str | Mapping[str, Any] | None
     partials_type: str | None
+    outline_layers: bool
     kernels: str | None
 
     @cached_property

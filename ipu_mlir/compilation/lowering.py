@@ -26,6 +26,7 @@ from ipu_mlir.passes.plugins import loaded_passes
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
+from ipu_mlir.passes.programs.outline_layers import OutlineLayers
 from ipu_mlir.passes.programs.set_float_modes import SetFloatModes
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory, OutOfMemoryError
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
@@ -198,6 +199,7 @@ def plan_lowering(
     merge_remote_buffers: str | None = None,
     float_modes: str | Mapping[str, Any] | None = None,
     partials_type: str | None = None,
+    outline_layers: bool = True,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -210,6 +212,7 @@ def plan_lowering(
         merge_remote_buffers: which ones ``ipu-merge-remote-buffers`` merges.
         float_modes: options of ``ipu-set-float-modes``, by name or as text.
         partials_type: ``partials`` of ``ipu-widen-sums``.
+        outline_layers: False leaves out ``ipu-outline-layers``.
 
     Raises:
         CompileError: a pass or an option that does not exist, or a pipeline together with what is for the default
@@ -234,6 +237,8 @@ def plan_lowering(
             raise CompileError("give float_modes as options of an ipu-set-float-modes of your own pipeline=")
         if partials_type is not None:
             raise CompileError("give partials_type as partials of an ipu-widen-sums of your own pipeline=")
+        if not outline_layers:
+            raise CompileError("leave ipu-outline-layers out of your own pipeline=")
         return Lowering({"l3": (begin, *with_plugins().resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -248,6 +253,8 @@ def plan_lowering(
         stages["l1"] = replace_pass(stages["l1"], make_pass(SetFloatModes, _option_text(float_modes)))
     if partials_type is not None:
         stages["l1"] = replace_pass(stages["l1"], make_pass(WidenSums, f"partials={partials_type}"))
+    if not outline_layers:
+        stages["l1"] = tuple(each for each in stages["l1"] if each.text != OutlineLayers.name)
     if merge_collectives is not None:
         stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)

@@ -47,6 +47,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
         device.partition,
         device.sums,
         device.merging,
+        device.outlining,
         device.float_modes,
         device.io_proportion,
         text,

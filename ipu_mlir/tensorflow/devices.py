@@ -38,6 +38,7 @@ class Device:
         sums: options of ``ipu-widen-sums``, by name.
         merging: options of ``ipu-merge-collectives``, by name.
         remote_merging: which variables in remote memory ``ipu-merge-remote-buffers`` merges.
+        outlining: whether layers that are alike are one function.
         float_modes: options of ``ipu-set-float-modes``, by name.
         io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
@@ -51,6 +52,7 @@ class Device:
     sums: tuple[tuple[str, Any], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
     remote_merging: Merged = "beneficial"
+    outlining: bool = True
     float_modes: tuple[tuple[str, Any], ...] = ()
     io_proportion: float = 0.9
     connection: str = "ALWAYS"

@@ -394,7 +394,7 @@ def _lowering(device: Device, ipus: int) -> Lowering:
             f"the program is for {ipus} IPUs, and the device has {whole}; configure auto_select_ipus={ipus}"
         )
     ipus = next(each for each in range(ipus, whole + 1) if whole % each == 0)
-    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus))
+    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus), outline_layers=device.outlining)
     stages = dict(lowering.stages)
     stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
     stages["l1"] = replace_pass(stages["l1"], WidenSums(**dict(device.sums)))

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.compilation.lowering import plan_lowering
+from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -187,6 +189,30 @@ def test_partial_results_of_16_bits_are_what_the_program_says_or_f32() -> None:
         ipu.compile(TEXT, pipeline="ipu-compile", partials_type="native")
     with pytest.raises(ipu.CompileError, match="half"):
         ipu.compile(TEXT, partials_type="half")
+
+
+def test_layers_that_are_alike_are_one_function_unless_the_user_says_otherwise() -> None:
+    layer = """
+      %z{n} = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+      %m{n} = linalg.matmul ins(%x{k}, %w : tensor<2x2xf32>, tensor<2x2xf32>)
+        outs(%z{n} : tensor<2x2xf32>) -> tensor<2x2xf32>
+      %x{n} = math.tanh %m{n} : tensor<2x2xf32>"""
+    layers = "".join(layer.replace("{n}", str(n)).replace("{k}", str(n - 1)) for n in range(1, 100))
+    text = f"""
+    func.func @main(%x0: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {{
+      %e = tensor.empty() : tensor<2x2xf32>
+      %zero = arith.constant 0.0 : f32{layers}
+      return %x99 : tensor<2x2xf32>
+    }}"""
+    texts = []
+    for outlined in (True, False):
+        module = load_module(text)
+        plan_lowering(outline_layers=outlined).run(module.operation, "l1")
+        texts.append(str(module))
+    products = [each.count("linalg.matmul") + each.count("arith.mulf") for each in texts]
+    assert products[0] < products[1] == 99
+    with pytest.raises(ipu.CompileError, match="leave ipu-outline-layers out of your own pipeline="):
+        ipu.compile(TEXT, pipeline="ipu-compile", outline_layers=False)
 
 
 @pytest.mark.parametrize(("most", "syncs_less"), [(0, 0), (16, 0), (32, 1), (48, 2)])

@@ -10,7 +10,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.runtime.numeric.blas import thread_control
 from ipu_mlir.tensorflow import ipu
 from ipu_mlir.tensorflow.devices import SYSTEM, Device
-from ipu_mlir.tensorflow.program import Program
+from ipu_mlir.tensorflow.program import Program, _lowering
 
 
 @pytest.mark.skipif(thread_control() is None, reason="this NumPy has another BLAS")
@@ -29,6 +29,18 @@ def test_threads_of_products(width, threads):
     finally:
         set_threads(before)
     assert result.numpy()[0, 0] == width
+
+
+@pytest.mark.parametrize("outlining", [True, False])
+def test_layers_are_one_function_unless_the_configuration_says_otherwise(outlining):
+    config = ipu.config.IPUConfig()
+    config.optimizations.enable_graph_outlining = outlining
+    config.configure_ipu_system()
+    try:
+        text = _lowering(SYSTEM.device(), 1).text
+    finally:
+        ipu.config.reset_ipu_configuration()
+    assert text is not None and ("ipu-outline-layers" in text) == outlining
 
 
 @pytest.mark.parametrize("reduces", ["nothing", "another value", "the gradient"])

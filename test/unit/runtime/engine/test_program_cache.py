@@ -108,6 +108,7 @@ def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[
         {"available_memory_proportion": 0.5},
         {"merge_collectives": 8},
         {"partials_type": "native"},
+        {"outline_layers": False},
         {"kernels": "always" if os.environ.get("IPU_KERNELS") == "never" else "never"},
     ]
     for variant in variants:
