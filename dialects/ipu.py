@@ -10,6 +10,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
 from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.ops.barrier import BarrierOp
 from ipu_mlir.dialects.ops.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -71,6 +72,7 @@ __all__ = [
     "AssignOp",
     "AssignedOp",
     "AssumeEqualOp",
+    "BarrierOp",
     "BroadcastOp",
     "CollectiveOp",
     "ComputeSetOp",

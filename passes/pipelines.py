@@ -144,6 +144,7 @@ PLACE: tuple[str, ...] = (
     "ipu-spread-gathers",
     "canonicalize",
     "cse",
+    "ipu-drop-barriers",
     "ipu-delay-enqueues",
     "ipu-mark-replicas{all-branches=true}",
     "convert-elementwise-to-linalg",

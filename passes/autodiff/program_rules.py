@@ -15,6 +15,6 @@ def _same(op: ir.Operation, back: Backward) -> None:
 
 
 PROGRAM_RULES: dict[str, Rule] = {
-    **dict.fromkeys(("ipu.place", "ipu.to_shard", "ipu.keep", "ipu.assume_equal"), _same),
+    **dict.fromkeys(("ipu.place", "ipu.to_shard", "ipu.keep", "ipu.barrier", "ipu.assume_equal"), _same),
 }
 """By the name of the op."""

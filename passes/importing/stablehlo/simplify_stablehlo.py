@@ -3,6 +3,7 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.matchers import module_around, terminator
+from ipu_mlir.dialects.ipu import BarrierOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.builders import full, stablehlo_op
@@ -16,7 +17,7 @@ MATH = {
     "stablehlo.tan": "math.tan",
 }
 """Functions that are one op of ``math`` for real numbers."""
-IDENTITIES = ("mhlo.copy", "stablehlo.optimization_barrier", "sdy.sharding_constraint")
+IDENTITIES = ("mhlo.copy", "sdy.sharding_constraint")
 IDENTITY_CALLS = (
     "Sharding",
     "SPMDFullToShardShape",
@@ -31,7 +32,8 @@ class SimplifyStablehlo(Pass):
     """Drop ops of StableHLO that only mark a value, and name functions as ``math`` does.
 
     Needs:  StableHLO.
-    Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies, barriers and marks; no
+    Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies and marks, and
+            ``ipu.barrier`` for barriers of floats outside of loops and branches; no
             reshape to the shape that is there, at which upstream ends the process for an unsigned scalar; no
             ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
             padding of no elements, which upstream puts outside of its tensor; a sort for the call ``ApproxTopK``;
@@ -55,6 +57,8 @@ class SimplifyStablehlo(Pass):
 def _simplify(op: ir.Operation) -> None:
     if op.name in IDENTITIES or is_identity_call(op):
         replace_op(op, list(op.operands))
+    elif op.name == "stablehlo.optimization_barrier":
+        replace_op(op, [_barrier(value, op) for value in op.operands])
     elif op.name == "stablehlo.reshape" and op.operands[0].type == op.results[0].type:
         replace_op(op, [op.operands[0]])
     elif op.name == "sdy.mesh":
@@ -85,6 +89,14 @@ def _simplify(op: ir.Operation) -> None:
         replace_op(op, _initial_values(op))
     elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
         _reduce_one(op)
+
+
+def _barrier(value: ir.Value, op: ir.Operation) -> ir.Value:
+    """``value`` behind a barrier; in a loop, or a branch, there is nothing that has computed it before."""
+    kind = value.type
+    is_float = isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
+    is_outside = op.parent is not None and op.parent.operation.name == "func.func"
+    return BarrierOp(source=value, anew=kind).anew if is_float and is_outside else value
 
 
 def math_name(op: ir.Operation) -> str | None:

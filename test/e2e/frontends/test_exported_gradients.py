@@ -209,3 +209,30 @@ def test_gradient_of_a_loop_whose_length_has_a_bound(length):
     own = of_a_condition if length == "of a condition" else of_an_argument
     (found,) = gradient_of_export(own, arguments, ipu.Target(tiles_per_ipu=4))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_what_a_checkpoint_does_not_store_is_computed_again():
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def block(p, x):
+        return x + jnp.tanh(jnp.tanh(x @ p[0]) @ p[1])
+
+    def step_of(layer):
+        def loss(weights, x):
+            for own in weights:
+                x = layer(own, x)
+            return (x**2).mean()
+
+        return jax.jit(jax.value_and_grad(loss))
+
+    rng, target = np.random.default_rng(0), ipu.Target(tiles_per_ipu=4)
+    weights = [rng.standard_normal((2, 16, 16)).astype(np.float32) / 4 for _ in range(4)]
+    x = rng.standard_normal((512, 16)).astype(np.float32)
+    stored, again = (
+        ipu.compile(step_of(layer), args=(weights, x), target=target) for layer in (block, jax.checkpoint(block))
+    )
+    assert again.profile().tile_bytes().max() < 0.75 * stored.profile().tile_bytes().max()
+    (loss, slopes), (same, found) = stored(weights, x), again(weights, x)
+    np.testing.assert_allclose(same, loss, rtol=1e-6)
+    np.testing.assert_allclose(found, slopes, rtol=1e-5, atol=1e-7)

@@ -4,10 +4,33 @@
 // CHECK-NEXT: return %arg0
 func.func @marks_go(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "mhlo.copy"(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = stablehlo.optimization_barrier %0 : tensor<4xf32>
-  %2 = stablehlo.custom_call @Sharding(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @Sharding(%0) : (tensor<4xf32>) -> tensor<4xf32>
   %3 = "sdy.sharding_constraint"(%2) : (tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
+}
+
+// Behind a barrier, floats are computed with anew.
+// CHECK-LABEL: @barriers(
+// CHECK-NEXT:  %[[Y:.*]] = "ipu.barrier"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:  return %[[Y]], %arg1
+func.func @barriers(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  %0:2 = stablehlo.optimization_barrier %x, %n : tensor<4xf32>, tensor<4xi32>
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xi32>
+}
+
+// In a loop nothing has computed it before.
+// CHECK-LABEL: @barriers_in_loops(
+// CHECK-NOT:   ipu.barrier
+func.func @barriers_in_loops(%x: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.while(%y = %x) : tensor<f32>
+    cond {
+      %1 = stablehlo.compare LT, %y, %x : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1 = stablehlo.optimization_barrier %y : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }
+  return %0 : tensor<f32>
 }
 
 // CHECK-LABEL: @functions_get_the_names_of_math
