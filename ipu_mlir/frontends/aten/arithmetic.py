@@ -100,11 +100,6 @@ def _sub(x: Any, other: Any, alpha: Any = 1) -> Any:
     return x - other if alpha == 1 else x - other * alpha
 
 
-@elementwise("rsub", count=2)
-def _rsub(x: Any, other: Any, alpha: Any = 1) -> Any:
-    return other - x if alpha == 1 else other - x * alpha
-
-
 @rule("div")
 def _div(x: Any, other: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
@@ -131,9 +126,6 @@ def _truncated(x: Any, other: Any) -> Any:
     down = np.floor_divide(x, other)
     is_short = (np.remainder(x, other) != 0) & ((x < 0) != (other < 0))
     return np.where(is_short, down + 1, down)
-
-
-_floor_divide = elementwise("floor_divide")(_floored)
 
 
 @elementwise("prims.div.default")
@@ -170,16 +162,6 @@ def _copysign(x: Any, other: Any) -> Any:
 def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     raised = x if low is None else np.maximum(x, low)
     return raised if high is None else np.minimum(raised, high)
-
-
-@elementwise("clamp_min")
-def _clamp_min(x: Any, low: Any) -> Any:
-    return np.maximum(x, low)
-
-
-@elementwise("clamp_max")
-def _clamp_max(x: Any, high: Any) -> Any:
-    return np.minimum(x, high)
 
 
 @rule("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar", "prims.where.default")
@@ -252,11 +234,3 @@ def _channels_as_quantized(x: Any, scale: Any, zero: Any, axis: int, low: int, h
 @elementwise("hardshrink_backward.default", "softshrink_backward.default")
 def _shrunk_backward(gradient: Any, x: Any, most: Any) -> Any:
     return np.where(np.abs(x) <= most, 0.0, gradient)
-
-
-@elementwise("lerp.Scalar", "lerp.Tensor")
-def _lerp(x: Any, end: Any, weight: Any) -> Any:
-    """From the nearer end, as PyTorch does."""
-    if not isinstance(weight, Symbol):
-        return x + weight * (end - x) if abs(weight) < 0.5 else end - (end - x) * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))

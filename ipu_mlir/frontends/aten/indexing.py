@@ -20,16 +20,6 @@ def _index(x: Any, indices: Sequence[Any]) -> Any:
     return x[_key(x, indices)]
 
 
-@rule("_unsafe_masked_index.default")
-def _masked_index(x: Any, mask: Any, indices: Sequence[Any], fill: Any) -> Any:
-    places = [
-        each if each is None else np.clip(each, 0, size - 1) for each, size in zip(indices, x.shape, strict=False)
-    ]
-    found = x[_key(x, places)]
-    mask = np.reshape(mask, mask.shape + (1,) * (len(found.shape) - len(mask.shape)))
-    return np.where(mask, found, np.asarray(fill, x.dtype)[()])
-
-
 @rule("index_put.default", "_unsafe_index_put.default")
 def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     values = values.astype(x.dtype)
@@ -49,12 +39,6 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
 
 def _fitting(values: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(values, shape) if len(values.shape) <= len(shape) else np.reshape(values, shape)
-
-
-@rule("index_select.default")
-def _index_select(x: Any, dim: int, index: Any) -> Any:
-    index = np.reshape(index, (-1,))
-    return np.take(x, index, axis=dim) if x.shape else x
 
 
 @rule("embedding.default")
@@ -193,12 +177,6 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 @rule("take.default")
 def _take(x: Any, index: Any) -> Any:
     return np.take(np.reshape(x, (-1,)), index)
-
-
-@rule("masked_fill.Scalar", "masked_fill.Tensor")
-def _masked_fill(x: Any, mask: Any, value: Any, made: Made) -> Any:
-    value = value.astype(x.dtype) if hasattr(value, "astype") else np.asarray(value, x.dtype)[()]
-    return np.broadcast_to(np.where(mask, value, x), made.shape)
 
 
 @rule("masked_scatter.default")
