@@ -54,7 +54,8 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
     PyTorch, what they compute is differentiated.
 
     Args:
-        source: a jitted function of JAX, a module or function of PyTorch.
+        source: a jitted function of JAX, a module or function of PyTorch, or a model of ONNX, whose weights are
+            constants.
         framework: ``jax`` or ``torch``, for a plain Python function.
 
     Raises:
@@ -201,10 +202,12 @@ def _is_foreign(stage: Any) -> bool:
 def _front_end(source: Any, framework: str | None) -> FrontEnd:
     found = front_end_of(source) if framework is None else None
     named = next((each for each in FRONT_ENDS if isinstance(framework, str) and each.name == framework), found)
-    if named is None or named.name not in _CALLED or not callable(source):
+    is_model = named is not None and named.name == "onnx" and hasattr(source, "graph")
+    if named is None or not (is_model or (named.name in _CALLED and callable(source))):
+        shown = f"a {type(source).__name__}" if hasattr(source, "graph") else repr(source)
         raise CompileError(
-            f"imported({source!r}, {framework!r}): give a jitted function of JAX, a module of PyTorch, or a function "
-            "and 'jax' or 'torch'"
+            f"imported({shown}, {framework!r}): give a jitted function of JAX, a module of PyTorch, a model of ONNX, "
+            "or a function and 'jax' or 'torch'"
         )
     return named
 

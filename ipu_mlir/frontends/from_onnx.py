@@ -1,7 +1,7 @@
 """ONNX: a model, or a file with one."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -68,10 +68,35 @@ class OnnxCall:
         found = tuple(each.read(arrays) for each in self.results)
         return found[0] if len(found) == 1 else found
 
+    def nested(self, tensors: Sequence[Any]) -> Any:
+        """The results as traced tensors.
+
+        Raises:
+            CompileError: one is no tensor of numbers whose size is known, or has no sign.
+        """
+        rest = iter(tensors)
+        found = tuple(self._traced(each, rest) for each in self.results)
+        return found[0] if len(found) == 1 else found
+
+    def _traced(self, result: Result, tensors: Iterator[Any]) -> Any:
+        own = [next(tensors) for _ in result.names]
+        is_plain = result.axis is None and result.table is None and result.keys is None
+        if not is_plain or any(result.dtype not in (None, each.dtype) for each in own):
+            raise CompileError(
+                f"result {result.name} of the model is {result.dtype or 'a dictionary'}, or of a size that values say, "
+                "which only a program of its own gives: compile the model by itself"
+            )
+        return own[0] if result.length is None else own
+
     @property
     def result_names(self) -> list[str]:
         """As the model has them."""
         return [name for each in self.results for name in each.names]
+
+
+def as_function(source: Any) -> Any:
+    """A model is a program as it is."""
+    return source
 
 
 def array_of(value: Any) -> np.ndarray:

@@ -205,6 +205,40 @@ def test_a_backward_of_ones_own_is_said_not_to_count() -> None:
     assert y.requires_grad  # PyTorch's own is as it was
 
 
+def test_a_model_of_onnx_is_called_and_has_gradients() -> None:
+    onnx = pytest.importorskip("onnx")
+    helper, of = onnx.helper, onnx.numpy_helper.from_array
+    w = normal(SIZE, SIZE).astype(np.float32)
+    rows = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", SIZE]) for name in ("x", "y", "kept")]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["kept"]), helper.make_node("Tanh", ["kept"], ["y"])]
+    model = helper.make_model(helper.make_graph(nodes, "layer", rows[:1], rows[1:], [of(w, "w")]))
+    layer = ipu.imported(model)
+
+    def loss(x: Any) -> Any:
+        y, kept = layer(x)
+        return (y * kept).sum()
+
+    x = normal(ROWS, SIZE).astype(np.float32)
+    value, slope = ipu.function(lambda x: ipu.value_and_grad(loss)(x), target=SMALL)(x)
+    kept = x @ w
+    np.testing.assert_allclose(value, (np.tanh(kept) * kept).sum(), rtol=1e-4)
+    wanted = (np.tanh(kept) + kept * (1 - np.tanh(kept) ** 2)) @ w.T
+    np.testing.assert_allclose(slope, wanted, rtol=1e-3, atol=1e-4)
+    counted = helper.make_graph(
+        [helper.make_node("NonZero", ["x"], ["places"])],
+        "counted",
+        rows[:1],
+        [helper.make_tensor_value_info("places", onnx.TensorProto.INT64, [2, None])],
+    )
+    places = ipu.imported(helper.make_model(counted))
+    with pytest.raises(
+        ipu.CompileError, match="result places of the model is int64, or of a size that values say, whi"
+    ):
+        ipu.function(places, target=SMALL)(x)
+    with pytest.raises(ipu.CompileError, match="give a jitted function of JAX, a module of PyTorch, a model of ONNX"):
+        ipu.imported(3)
+
+
 def test_a_tuple_of_data_is_as_many_arguments() -> None:
     """Of a module and of a loss; a function that takes one argument is given the tuple."""
     torch = pytest.importorskip("torch")
