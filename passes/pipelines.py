@@ -190,6 +190,7 @@ LOWER: tuple[str, ...] = (
     "ipu-merge-collectives",
     "ipu-order-supersteps",
     "ipu-merge-compute-sets",
+    "ipu-form-vertex-loops",
     "ipu-check-supersteps",
     "ipu-gather-messages",
     "ipu-check-memory",

@@ -48,6 +48,7 @@ class LibraryCodelet:
             last one left.
         rounds: whether results may be numbers between those of a float type of few bits, which are rounded then; false
             for a codelet that only chooses among its operands, or counts.
+        alone: instructions of one worker that does it among other work; None where all do it together even then.
     """
 
     name: str
@@ -66,6 +67,7 @@ class LibraryCodelet:
     fills_outputs: bool = False
     in_steps: bool = False
     rounds: bool = True
+    alone: Callable[["CodeletCall", IntArray], Size] | None = None
 
     def __repr__(self) -> str:
         return f"codelet {self.name}"

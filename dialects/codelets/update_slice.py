@@ -41,7 +41,19 @@ def dynamic_slice_cycles(slices: Size, region: Size, dtype: str, machine: Machin
 
 
 def _cycles(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
-    """As ``DynamicSlice1D``, which is assumed to take as long; of the vertex that has most of the slice.
+    """As ``DynamicSlice1D``, which is assumed to take as long; of the vertex that has most of the slice."""
+    slices, region = _slices_and_region(call, sizes)
+    return dynamic_slice_cycles(slices, region, call.dtypes[-1], machine)
+
+
+def _alone(call: CodeletCall, sizes: IntArray) -> Size:
+    """A multiplication and a sum for each offset, and a loop that loads and stores words; assumed."""
+    slices, region = _slices_and_region(call, sizes)
+    return 2 * len(call.kept) + slices * (2 + 2 * double_words(region, call.dtypes[-1]))
+
+
+def _slices_and_region(call: CodeletCall, sizes: IntArray) -> tuple[Size, Size]:
+    """The regions of neighbouring elements that one vertex updates, and the elements of each.
 
     A region runs from the innermost dimension to the first in which the slice is a part.
     """
@@ -56,7 +68,7 @@ def _cycles(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
             here = smaller(here, call.shapes[-2][dimension] if call.shapes[-2] else 1)
         slices, region = (slices, region * here) if is_region else (slices * here, region)
         is_region = is_region and is_whole
-    return dynamic_slice_cycles(slices, region, call.dtypes[-1], machine)
+    return slices, region
 
 
 def _takes(inputs: Shapes, outputs: Shapes) -> bool:
@@ -75,6 +87,7 @@ UPDATE_SLICE = LibraryCodelet(
     code_bytes=192,
     knows_places=True,
     rounds=False,
+    alone=_alone,
     needs="per dimension of its result an offset, and a slice of as many dimensions or one number",
     takes=_takes,
     source="tensor.insert_slice with steps of 1",

@@ -28,7 +28,16 @@ from ipu_mlir.dialects.costs.pooling import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles, sum_of_rows_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.size_arithmetic import Size, choose, larger, per_worker, product_over, smaller, total
+from ipu_mlir.dialects.machine.size_arithmetic import (
+    Size,
+    choose,
+    double_words,
+    larger,
+    per_worker,
+    product_over,
+    smaller,
+    total,
+)
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.element_types import element_type
@@ -103,6 +112,52 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
             ]
             cycles = move(size(work.loops), work.dtype, machine)
     return np.broadcast_to(np.asarray(cycles, dtype=np.int64), sizes.shape[:-1])
+
+
+def cycles_within(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
+    """Cycles of ``work`` for each of ``sizes`` where a vertex does it among other work, say in a loop.
+
+    The workers share it as in a vertex of its own, which is started already; or one of them does it alone, while others
+    wait, so that it need not be shared out. What that one takes besides the instructions of the loops of ``work`` is
+    assumed: addresses and a branch each time, and a load or a store for each operand of an element.
+
+    >>> from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> add = Elementwise((ScalarOp(Shape.BINARY, "add", "f32"),), operands=3)
+    >>> sizes = np.array([[1], [4], [1000]])
+    >>> cycles_of(add, sizes, IPU2).tolist(), cycles_within(add, sizes, IPU2).tolist()
+    ([203, 203, 1697], [30, 72, 1697])
+    """
+
+    def size(loops: Loops) -> IntArray:
+        return product_over(sizes, loops)
+
+    n, together = size(tuple(range(sizes.shape[-1]))), cycles_of(work, sizes, machine)
+    match work:
+        case Elementwise():
+            alone = loops_cycles(work.ops, n, work.operands, machine)
+        case Reduction():
+            combine = () if work.combine is None else (work.combine,)
+            alone = loops_cycles((*work.before, *combine), n, work.operands, machine)
+        case Gather():
+            alone = loops_cycles(work.ops, n, 1, machine)
+            for slices in work.slices:
+                row = size(slices)
+                rows = n // larger(row, 1)
+                alone = alone + rows * (_MOVED + 2 * double_words(row, work.dtype))
+        case Move():
+            alone = n * _MOVED
+        case Contraction(prepared=()):
+            alone = n * (_MOVED + 1)
+        case CodeletCall() if work.codelet.alone is not None:
+            alone = work.codelet.alone(work, sizes)
+        case _:
+            return together
+    return np.minimum(together, machine.workers * (alone + np.where(n > 1, _AROUND_WORK, _MOVED)))
+
+
+_MOVED = 2  # instructions that load and store an element
+_AROUND_WORK = 6  # instructions for addresses and the branch of a loop
 
 
 def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machine: Machine) -> Size:

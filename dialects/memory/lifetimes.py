@@ -7,8 +7,9 @@ argument of a block from the beginning. What an op of control flow is handed, an
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.matchers import ops_around
-from ipu_mlir.dialects.analysis.program.tree import Call, Node, Repeat, Sequence, While
+from ipu_mlir.dialects.analysis.program.tree import Call, Node, Repeat, Sequence, Step, While
 from ipu_mlir.dialects.support.bindings import ir
 
 Slot = int
@@ -76,7 +77,7 @@ class Planner:
         arguments = self._slots_of(sequence.block.arguments)
         ending, is_used = self._last_uses(sequence.block, [*ops, terminator])
         actions: list[Action] = []
-        children = iter(sequence.children)
+        children = (each for each in sequence.children if not _is_start(each))
         node = next(children, None)
         for op, ends in zip(ops, ending, strict=False):
             if node is not None and not isinstance(node, Sequence) and node.op == op:
@@ -147,3 +148,8 @@ class Planner:
         if not isinstance(value.type, ir.MemRefType):
             return None
         return self._slots.setdefault(value, len(self._slots))
+
+
+def _is_start(node: Node) -> bool:
+    """True of the start of a vertex that is a loop, which is a node of its own."""
+    return isinstance(node, Step) and control_op(node.op) is not None

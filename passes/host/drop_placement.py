@@ -6,6 +6,7 @@ from ipu_mlir.dialects.analysis.control_flow import blocks_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import function_type
 from ipu_mlir.dialects.analysis.replicas import REPLICAS
+from ipu_mlir.dialects.analysis.vertex_loops import ONE_VERTEX
 from ipu_mlir.dialects.attributes.attributes import TARGET, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -44,6 +45,8 @@ class DropPlacement(Pass):
                     pass  # on buffers: nothing in it has a mapping of its own
                 else:
                     plain.in_place_of_those_of(op)
+                    if ONE_VERTEX in op.attributes:
+                        del op.attributes[ONE_VERTEX]
             for compute_set in containers:
                 _inline(compute_set)
 

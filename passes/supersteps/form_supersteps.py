@@ -40,7 +40,7 @@ class FormSupersteps(Pass):
                         continue
                     parts = op.attributes[PARTS]
                     del op.attributes[PARTS]
-                    _wrap(op, parts)
+                    put_in_compute_set(op, parts)
 
 
 def _form_copy(op: ir.Operation, target: Target) -> None:
@@ -48,7 +48,7 @@ def _form_copy(op: ir.Operation, target: Target) -> None:
     source, dest = op.operands
     with ir.InsertionPoint(op), op.location:
         if PARTS in op.attributes:
-            _wrap(copy_into(source, dest), op.attributes[PARTS])
+            put_in_compute_set(copy_into(source, dest), op.attributes[PARTS])
         else:
             exchange = ExchangeOp(source=source, dest=dest)
             if crosses_ipus(side_of(source.type), side_of(dest.type), target):
@@ -65,7 +65,7 @@ def _form_read(op: ir.Operation, refuse: Refusals) -> None:
     replace_op(op, [read.value])
 
 
-def _wrap(op: ir.Operation, parts: ir.Attribute) -> None:
+def put_in_compute_set(op: ir.Operation, parts: ir.Attribute) -> None:
     """Put ``op`` into vertices, and those into a compute set, where ``op`` stands."""
     nest = loop_nest(op)
     assert nest is not None, "ipu-partition refuses ops without known loops"

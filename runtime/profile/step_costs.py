@@ -16,6 +16,7 @@ from ipu_mlir.dialects.analysis.operand_types import dtype_of
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.analysis.remote import remote_buffer_around
 from ipu_mlir.dialects.analysis.shards import LINKS
+from ipu_mlir.dialects.analysis.vertex_loops import ONE_VERTEX, is_in_vertex
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.collectives import cost_of_collective
@@ -27,7 +28,7 @@ from ipu_mlir.dialects.costs.exchange import (
     host_write_cycles,
     streaming_cycles,
 )
-from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
+from ipu_mlir.dialects.costs.family import cycles_of_parts, cycles_within, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.work import Contraction, Work
@@ -42,6 +43,8 @@ from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.execution import Io
 from ipu_mlir.runtime.profile.target_facts import peak_type_of
+
+_READ_AND_BRANCH = 2  # instructions of a worker
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +167,7 @@ class StepCosts:
             if step.kind == "host_exchange" and (call := host_call_of(step.op)) is not None and len(step.op.operands):
                 self._queues.setdefault(call.symbol_of(step.op), []).append(self._on_io(step.op.operands))
         self._machine = machine_of(target)
-        self._vertices: dict[tuple[Work, Parts, int], VertexCost] = {}
+        self._vertices: dict[tuple[Work, Parts, int, bool], VertexCost] = {}
         self._sizes: dict[Mapping, int] = {}
         self._exchanges: dict[tuple[ir.Type, ir.Type, int], StepCost] = {}
         self._exchange_code = ExchangeCode(target)
@@ -193,13 +196,35 @@ class StepCosts:
                 self._idle, inter_ipu=cycles, links=every, sync=sync, bytes_sent=received, bytes_received=received
             )
         assert step.kind == "control", f"a step of kind {step.kind}"
-        return self._sync()
+        if ONE_VERTEX in step.op.attributes:
+            return self._start(step.op)
+        return self._branch(step.op) if is_in_vertex(step.op) else self._sync()
 
     def with_cost_of_chip(self, step: Step, found: StepCost) -> StepCost:
         """The costs of ``step`` where tiles of one chip take what they do in ``found``, which is of a like target."""
         if step.kind == "compute":
-            return replace(found, sync=self._machine.sync_cycles)
+            return replace(found, sync=self._machine.sync_cycles if found.sync else 0)
         return found if step.kind == "exchange" and self._target.ipus == 1 else self.of(step)
+
+    def _start(self, loop: ir.Operation) -> StepCost:
+        """The one start, and the one sync, of a loop that is a vertex."""
+        tile = ir.IntegerAttr(loop.attributes[ONE_VERTEX]).value
+        return self._control(loop, "loop", tile, self._machine.start_cycles, self._machine.sync_cycles)
+
+    def _branch(self, op: ir.Operation) -> StepCost:
+        """A vertex reads what its control flow goes by."""
+        mapping = memory_mapping(op.operands[0].type)
+        assert mapping is not None, "buffers of supersteps lie somewhere"
+        return self._control(op, "branch", mapping.min_tile, self._machine.workers * _READ_AND_BRANCH)
+
+    def _control(self, op: ir.Operation, codelet: str, tile: int, cycles: int, sync: int = 0) -> StepCost:
+        """A vertex on ``tile`` does what is no work on elements."""
+        busy = self._idle.copy()
+        busy[tile] = cycles
+        vertex = VertexCost(np.array([tile]), np.array([cycles]), 0, 0, 0, 0)
+        return StepCost(
+            busy, cycles, sync=sync, families=(FamilyCost(op, codelet, vertex, cycles, 0, "f32", is_contraction=False),)
+        )
 
     def _sync(self) -> StepCost:
         return StepCost(self._idle, sync=all_sync_cycles(self._ipus, self._machine))
@@ -278,7 +303,8 @@ class StepCosts:
 
     def _compute_set(self, op: ir.Operation) -> StepCost:
         ops = [family.operation for family in op.regions[0].blocks[0].operations]
-        vertices = [self._read(family) for family in ops]
+        is_within = is_in_vertex(op)
+        vertices = [self._read(family, is_within) for family in ops]
         busy = np.zeros(self._target.num_tiles, dtype=np.int64)
         for vertex, *_ in vertices:
             busy[vertex.tiles] += vertex.cycles
@@ -296,24 +322,34 @@ class StepCosts:
                     is_contraction=isinstance(work, Contraction),
                 )
             )
-        return StepCost(busy, compute=int(busy[slowest]), sync=self._machine.sync_cycles, families=tuple(families))
+        return StepCost(
+            busy,
+            compute=int(busy[slowest]),
+            sync=0 if is_within else self._machine.sync_cycles,
+            families=tuple(families),
+        )
 
-    def _read(self, family: ir.Operation) -> tuple[VertexCost, Work, int, str]:
+    def _read(self, family: ir.Operation, is_within: bool) -> tuple[VertexCost, Work, int, str]:
         op = family.regions[0].blocks[0].operations[0].operation
         nest = loop_nest(op)
         assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
         work, parts = classify(op, nest), parts_from_attr(family.attributes["parts"])
-        key = work, parts, len(op.operands)
+        key = work, parts, len(op.operands), is_within
         if key not in self._vertices:
             self._vertices[key] = self._vertex(*key)
         dtype = work.dtype if isinstance(work, Contraction) else dtype_of(op, 0)
         return self._vertices[key], work, self._data_bytes(op, nest, parts), peak_type_of(dtype)
 
-    def _vertex(self, work: Work, parts: Parts, operands: int) -> VertexCost:
+    def _vertex(self, work: Work, parts: Parts, operands: int, is_within: bool) -> VertexCost:
+        """Costs of the vertices of ``work``, which a loop that is a vertex may do within itself."""
         sizes, number = distinct_sizes(parts)
+        if is_within:
+            cycles = cycles_within(work, sizes, self._machine)[number]
+        else:
+            cycles = self._machine.start_cycles + cycles_of_parts(work, parts, self._machine)
         return VertexCost(
             tiles=parts.tiles(),
-            cycles=self._machine.start_cycles + cycles_of_parts(work, parts, self._machine),
+            cycles=cycles,
             flops=flops_of_parts(work, parts),
             code_bytes=code_bytes(work),
             state_bytes=int(vertex_state_bytes(work, sizes, operands, self._machine)[number].sum()),

@@ -75,7 +75,7 @@ class StepsPart:
     def _add(self, step: Step, cost: StepCost, count: int) -> None:
         number = step.number
         op, name = None, "read a scalar for control flow"
-        if step.kind == "compute":
+        if cost.families:
             owners = self.ops.add_families(number, cost, count)
             slowest = int(np.argmax([family.on_slowest for family in cost.families]))
             op, name = owners[slowest], ", ".join(dict.fromkeys(family.codelet for family in cost.families))
@@ -87,6 +87,8 @@ class StepsPart:
         elif step.kind == "collective":
             name = f"{ir.StringAttr(step.op.attributes['kind']).value} of replicas"
         kind: compilation.StepKind = "exchange" if step.kind == "collective" else step.kind
+        if cost.families:
+            kind = "compute"
         self._live_step(number, kind, name, place_of(step.op.location) or None, op)
         self._execute(cost, count)
 

@@ -1,10 +1,13 @@
 """From the functions of a module to the tree of its program."""
 
+from collections.abc import Iterator
+
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
+from ipu_mlir.dialects.analysis.vertex_loops import ONE_VERTEX
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at
@@ -72,15 +75,25 @@ class _Builder:
     def _sequence(self, block: ir.Block) -> Sequence:
         number = self._num_blocks
         self._num_blocks += 1
-        nodes = (self._node(op.operation) for op in block.operations)
-        return Sequence(number, block, tuple(node for node in nodes if node is not None))
+        return Sequence(number, block, tuple(node for op in block.operations for node in self._nodes(op.operation)))
+
+    def _nodes(self, op: ir.Operation) -> Iterator[Node]:
+        """The nodes of ``op`` in the tree: its own, if it takes time, behind the start of the vertex that it is."""
+        if ONE_VERTEX in op.attributes:
+            yield self._step(op, "control")
+        node = self._node(op)
+        if node is not None:
+            yield node
+
+    def _step(self, op: ir.Operation, kind: StepKind) -> Step:
+        self._num_steps += 1
+        return Step(self._num_steps - 1, op, kind)
 
     def _node(self, op: ir.Operation) -> Node | None:
         """The node of ``op`` in the tree; None for an op that takes no time."""
         name = op.name
         if name in STEP_KINDS or host_call_of(op) is not None:
-            self._num_steps += 1
-            return Step(self._num_steps - 1, op, STEP_KINDS.get(name, "host_exchange"))
+            return self._step(op, STEP_KINDS.get(name, "host_exchange"))
         if name == "func.call":
             callee = callee_of(op)
             return Call(op, callee, self.function(callee, op))

@@ -5,6 +5,7 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -45,12 +46,23 @@ class FirstTiles:
         near = self._near(op, start, _AHEAD)
         if near is not None and near + found.max_tile < start + self._tiles:
             return replace(found, first_tile=found.first_tile + near)
-        span = found.max_tile - start + 1
+        return replace(found, first_tile=self._free(start, found.max_tile - start + 1))
+
+    def of_loop(self, loop: ir.Operation, values: list[ir.Value]) -> int:
+        """The tile for ``loop``, which one tile runs: that of the first of ``values`` that lies on one."""
+        for value in values:
+            home = self._known.get((view_of(value) or (value, None))[0])
+            if home is not None and home.num_parts == 1:
+                return home.first_tile
+        return self._free(tiles_of_shard(shard_of(loop), self._target).start, 1)
+
+    def _free(self, start: int, span: int) -> int:
+        """The first of ``span`` tiles that no small op has taken lately."""
         at = self._next.get(start, 0)
         if at + span > self._tiles:
             at = 0
         self._next[start] = at + span
-        return replace(found, first_tile=start + at)
+        return start + at
 
     def _begin_of_reads(self, operation: Operation, start: int) -> int:
         """How many tiles behind ``start`` the operands begin that lie somewhere; 0 where they are at odds."""

@@ -15,6 +15,7 @@ from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
@@ -23,12 +24,13 @@ from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.placement.partition.carried_rows import whole_dimensions
 from ipu_mlir.passes.placement.partition.first_tiles import FirstTiles
 from ipu_mlir.passes.placement.partition.homes import Homes, homes_attribute
-from ipu_mlir.passes.placement.partition.on_shard import tiles_of_shard
+from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
+from ipu_mlir.passes.placement.partition.one_tile_loops import carried_tensors, read_from_outside, runs_on_one_tile
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
 from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction, split_steps
-from ipu_mlir.passes.placement.planner.fastest import cycles_of
+from ipu_mlir.passes.placement.planner.fastest import Fastest, cycles_of
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.planner.on_ipus import ipus_for, ipus_of, spread
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
@@ -101,8 +103,13 @@ class FunctionPartition:
         self.called = called
         self.homes = Homes(function, planner, target, refuse)
         self.first_tiles = FirstTiles(planner, target, self.homes.known)
+        self._planner = planner
         self._times = 1
         self._cycles = 0
+        self._hints: set[ir.Value] = set()
+        """Arguments with a hint where they lie."""
+        self._tile: int | None = None
+        """Where the loop runs whose ops are being placed, if one tile runs it."""
         self._limit = limit
 
     def run(self) -> Boundary:
@@ -112,6 +119,7 @@ class FunctionPartition:
             name = f"argument {argument.arg_number}"
             if hint is not None and self.homes.accepts(self.function, name, argument, hint):
                 self.homes.known[argument] = hint
+                self._hints.add(argument)
         self._visit_block(block)
         self.homes.record()
         ends = (list(block.arguments), list(terminator(block).operands))
@@ -126,6 +134,8 @@ class FunctionPartition:
             self._hinted(op)
         elif op.name == "ipu.place":
             self._placed(op)
+        elif op.name == "tensor.empty" and self._tile is not None:
+            self.homes.known[op.results[0]] = one_tile(prod(op.results[0].type.shape), self._tile)
         elif op.name in COLLECTIVES:
             self._collective(op)
         elif op.name == "tensor.insert_slice":
@@ -150,12 +160,45 @@ class FunctionPartition:
 
     def _control(self, op: ir.Operation, control: ControlOp) -> None:
         """Place what a loop carries or a branch gives where the first value that it can be lies."""
+        if self._tile is None and self._runs_on_one_tile(op):
+            reads = read_from_outside(op)
+            self._tile = self.first_tiles.of_loop(op, [*_begins_with(op), *reads])
+            for value in reads:
+                self.homes.settle(value, one_tile(prod(value.type.shape), self._tile))
+            self._control(op, control)
+            self._tile = None
+            return
+        if self._tile is not None:
+            self.homes.known.update((each, one_tile(prod(each.type.shape), self._tile)) for each in carried_tensors(op))
         self._follow(op, op)
         once, self._times = self._times, self._times * (control.trip_count(op) or 1)
         for block in blocks_of(op):
             self._visit_block(block)
             self._follow(op, terminator(block))
         self._times = once
+
+    def _runs_on_one_tile(self, loop: ir.Operation) -> bool:
+        """True if the work of ``loop`` is so little that one tile does it in fewer cycles than many.
+
+        Where it begins with arguments that are spread out by hints, it stays there.
+        """
+        is_spread = any(each in self._hints and self.homes.known[each].num_parts > 1 for each in _begins_with(loop))
+        if is_spread or not isinstance(self._planner, Fastest):
+            return False
+        tiles = tiles_of_shard(shard_of(loop), self.target)
+        left = self.homes.budget.bytes_left(tiles)
+        return runs_on_one_tile(loop, self.target, self._without_homes, self._cycles_on_all, left)
+
+    def _without_homes(self, op: ir.Operation) -> Operation:
+        """What the planner is asked about ``op``, as if nothing lay anywhere yet."""
+        nest = loop_nest(op)
+        assert nest is not None, "refuse_unplaceable lets none pass"
+        return operation_of(op, nest, memory_accesses(op, nest), {}, self.proportions, self.target)
+
+    def _cycles_on_all(self, op: ir.Operation, operation: Operation) -> int | None:
+        target = replace(self.target, ipus=1)
+        parts = plan_on_shard(self._planner, operation, target, None)
+        return None if isinstance(parts, InSteps) else cycles_of(operation, parts, target)
 
     def _call(self, op: ir.Operation) -> None:
         """Place what a function takes and gives where it lies for all of its calls."""
@@ -296,6 +339,8 @@ class FunctionPartition:
         """The parts that the user gave, or those that a placement of the result asks for, or the planner's."""
         if PARTS in op.attributes:
             return parts_from_attr(op.attributes[PARTS])
+        if self._tile is not None:
+            return Parts(tuple(PartLoop(max(1, each), each, 0) for each in operation.extents), self._tile)
         for result, use in zip(op.results, operation.outputs, strict=True):
             strides = [
                 sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
@@ -356,6 +401,12 @@ class FunctionPartition:
                 "change the hint or the shard"
             )
         return None
+
+
+def _begins_with(loop: ir.Operation) -> list[ir.Value]:
+    """The tensors, no views, that ``loop`` carries first."""
+    values = [value for flow in flows(loop) if flow.source == loop for value in flow.values()]
+    return [(view_of(each) or (each, None))[0] for each in values if isinstance(each.type, ir.RankedTensorType)]
 
 
 def _numbers_of_ipus(function: ir.Operation, most: int | None, target: Target) -> tuple[int, ...]:

@@ -41,6 +41,9 @@ class Partition(Pass):
     Ops that take at most half of the tiles begin where their operands do, or what is used with their results, or else
     behind the last such op (``first_tiles.py``): those that have nothing to do with each other run at the same time.
 
+    A loop of little work lies on one tile, which runs it as one vertex (``ipu-form-vertex-loops``), where that takes
+    fewer cycles than supersteps on many, as far as can be estimated (``one_tile_loops.py``; by ``fastest`` only).
+
     Options: ``plan``, how parts are chosen: ``fastest`` by estimated cycles within the memory of a tile, ``balanced``
     by equal parts. ``grain``, the bytes at whose multiples the fastest dimension of a result is cut.
     ``available-memory-proportion``, the share of a tile's memory that operands brought to it and partial results of one

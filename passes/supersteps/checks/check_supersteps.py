@@ -6,6 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import ops_around, terminator
+from ipu_mlir.dialects.analysis.vertex_loops import ONE_VERTEX, vertex_tile
 from ipu_mlir.dialects.attributes.attributes import module_target, parts_from_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.ops.vertices import is_idle
@@ -63,6 +64,9 @@ def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
         parts = parts_from_attr(op.attributes["parts"])
         if parts.min_tile < 0 or parts.max_tile >= target.num_tiles:
             refuse(op, f"runs on tiles {parts.min_tile} to {parts.max_tile}, but {_tiles_of(target)}")
+    elif ONE_VERTEX in op.attributes and vertex_tile(op) != op.attributes[ONE_VERTEX].value:
+        tile = op.attributes[ONE_VERTEX].value
+        refuse(op, f"is no loop of compute sets on tile {tile}, each of one vertex, which one vertex could run")
     elif op.name in ("memref.alloc", "memref.get_global", "memref.alloca"):
         _check_buffer(op, "result", op.results[0].type, target, refuse)
 

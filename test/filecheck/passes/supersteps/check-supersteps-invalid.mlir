@@ -383,3 +383,27 @@ func.func @read_is_no_write() -> memref<4xf32, #a> {
   func.call @reads_and_writes_nothing(%x) : (memref<4xf32, #a>) -> ()
   return %x : memref<4xf32, #a>
 }
+
+// -----
+
+#halves = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @vertex_on_two_tiles(%n: index) -> memref<4xf32, #halves> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %c = arith.constant 1.0 : f32
+  %x = memref.alloc() : memref<4xf32, #halves>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.fill ins(%c : f32) outs(%x : memref<4xf32, #halves>)
+    }) {codelet = "fill_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  // expected-error @below {{'scf.for' op is no loop of compute sets on tile 0, each of one vertex, which one vertex could run}}
+  scf.for %i = %zero to %n step %one {
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.exp ins(%x : memref<4xf32, #halves>) outs(%x : memref<4xf32, #halves>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+    }) : () -> ()
+  } {ipu.one_vertex = 0 : i64}
+  return %x : memref<4xf32, #halves>
+}
