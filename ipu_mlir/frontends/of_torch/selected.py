@@ -95,7 +95,7 @@ def unique_consecutive(
 
 def masked_select(x: Tensor, mask: Tensor) -> Any:
     """The elements that ``mask`` selects, in a row."""
-    wide = torch.broadcast_shapes(x.shape, mask.shape)
+    wide = torch.broadcast_shapes(x.shape, mask.shape) or (1,)
     return read(x.expand(wide), (mask if mask.shape == wide else mask.expand(wide),))
 
 

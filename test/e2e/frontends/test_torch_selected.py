@@ -55,6 +55,7 @@ def sums(x, y):
     return (
         x[x > 0].sum() / x[x > 0].numel(),
         torch.masked_select(x, y > 0).mean(),
+        torch.masked_select(x[0, 0], y[0, 0] < 99),  # of one number
         (x[y > 0] - y[(-y < 0)]).abs().mean(),  # as many of another mask
         x[x > 99].sum(),
         x[x > 99].mean(),
