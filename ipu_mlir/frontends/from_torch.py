@@ -50,6 +50,8 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         raise CompileError(f"{type(source).__name__} is traced for given shapes; pass args=[torch.zeros(...), ...]")
     args, kwargs = pytree.tree_map(_example, (tuple(args), dict(kwargs)))
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
+    if isinstance(source, torch.jit.ScriptModule):
+        source = _of_script(source)
     if isinstance(source, torch.nn.Module):
         seen: list[Any] = []
         try:
@@ -214,6 +216,17 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             "another thread; compute it in the thread that calls ipu.compile"
         )
     return graph, TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:])
+
+
+def _of_script(module: torch.jit.ScriptModule) -> Any:
+    """A function that runs a module of TorchScript, whose ops are traced as it runs them."""
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        # while PyTorch exports, it runs the Python that a method was made of
+        with patch.multiple(torch.compiler, _is_compiling_flag=False, _is_exporting_flag=False):
+            return module.forward(*args, **kwargs)
+
+    return forward
 
 
 def _name_of(source: Any) -> str:

@@ -9,10 +9,10 @@ from ipu_mlir.frontends.aten.rules import rule
 from ipu_mlir.frontends.support.convolving import convolve, padded, transposed_convolution
 
 
-@rule("convolution.default", "convolution_overrideable.default")
+@rule("convolution.default", "convolution_overrideable.default", "_convolution.default")
 def _convolution(
     x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
-    groups: int,
+    groups: int, *_of_cudnn: bool,
 ) -> Any:  # fmt: skip
     rank = len(weight.shape) - 2
     is_batch = len(x.shape) == rank + 2

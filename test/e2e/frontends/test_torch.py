@@ -73,6 +73,25 @@ def test_an_exported_program():
     assert_same(exe(x), model(x).detach())
 
 
+class _Repeats(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv1d(2, 2, 3, padding=1), nn.BatchNorm1d(2), nn.ReLU())
+
+    def forward(self, x, times: int = 2):
+        for _ in range(times):
+            x = x + self.layers(x)
+        return {"sum": x.sum(-1), "best": x.argmax(1)}
+
+
+@pytest.mark.parametrize(
+    "scripted", [torch.jit.script, lambda model: torch.jit.trace(model.layers, torch.ones(1, 2, 6))]
+)
+def test_a_module_of_torchscript(scripted):
+    model, x = scripted(_Repeats().eval()), torch.randn(1, 2, 6)
+    assert_same(ipu.compile(model, args=[x], target=TARGET)(x), model(x))
+
+
 def test_an_exported_program_with_open_sizes():
     model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(-1))
     batch = torch.export.Dim("batch", min=2, max=64)
