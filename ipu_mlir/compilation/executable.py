@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
 
-LEVELS = ("l0", "l1", "l2", "l3", "host")
+LEVELS = ("l0", "l1", "l2", "l3", "host", "kernels")
 
 _OF_THIS_PROCESS = ("_read", "_origin", "_l0", "_l3", "_per_tile", "_counting", "_together", "_nested", "engine", "run")
 
@@ -357,12 +357,18 @@ class Executable:
 
         Args:
             level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps, ``host`` the same
-                for one memory, which is translated to NumPy.
+                for one memory, which is translated to NumPy, ``kernels`` what it becomes (``ipu-kernels``), to be read.
         """
         if level not in LEVELS:
             raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")
         if level == "l0":
             return self._l0
+        if level == "kernels":
+            from ipu_mlir.compilation.kernels import Kernels
+
+            module = self._at_anew("host")
+            Kernels(self.entry, self._kernels or "").run(module.operation)
+            return module
         return self._l3 if level == "l3" else self._at_anew(level)
 
     def placements(self) -> "Placements":

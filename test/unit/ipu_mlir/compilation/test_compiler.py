@@ -15,6 +15,7 @@ from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.runtime.engine.native import why_not
 
 TEXT = """
 func.func @main(%x: tensor<6x4xf32>, %w: tensor<4x5xf32>) -> tensor<6x5xf32> {
@@ -75,8 +76,19 @@ def test_levels_of_the_ir():
         assert exe.mlir(level) == exe.mlir(level), "asking changes nothing"
         own = {"l2": "ipu-lower", "l3": [], "host": []}
         check(ipu.compile(exe.mlir(level), pipeline=own.get(level)))
-    with pytest.raises(ipu.CompileError, match="there is no level 'l9'; the levels are l0, l1, l2, l3, host"):
+    with pytest.raises(ipu.CompileError, match="there is no level 'l9'; the levels are l0, l1, l2, l3, host, kernels"):
         exe.mlir("l9")
+
+
+@pytest.mark.parametrize("kernels", ["never", "always"][: 1 if why_not() else 2])
+def test_the_last_level_has_the_kernels_that_run(kernels: str):
+    exe = ipu.compile(TEXT, target=SMALL, kernels=kernels)
+    last = exe.module("kernels")
+    held = [op.operation.get_asm() for op in last.body.operations if op.operation.name == "builtin.module"]
+    text = exe.engine.translation.kernels
+    own = [ir.Module.parse(text, last.context).operation.get_asm()] if text else []
+    assert [each.split() for each in held] == [each.replace("module {", "module @kernels {", 1).split() for each in own]
+    assert bool(held) == (kernels == "always")
 
 
 class CountAdds(Pass):
