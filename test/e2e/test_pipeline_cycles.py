@@ -87,3 +87,22 @@ def test_rings_are_written_and_read_where_they_lie():
     places = [place for place, name in enumerate(names) if name == "update_slice_f32"]
     assert len(places) >= STAGES - 1
     assert all(profile.compilation.steps[place - 1].kind == "compute" for place in places[: STAGES - 1])
+
+
+def test_data_of_a_pipeline_come_while_its_stages_compute() -> None:
+    """On I/O tiles; with as many others for the stages as without them."""
+    rng = np.random.default_rng(0)
+    w, (x, y) = rng.standard_normal((2, 64, 64)).astype(np.float32) / 8, rng.standard_normal((2, 8, 64, 64))
+    infeeds = [ipu.Infeed(list(each.astype(np.float32)), name=name) for each, name in ((x, "x"), (y, "y"))]
+
+    def trained(io_tiles: int) -> tuple[Any, int]:
+        stages = [lambda w: middle(w, infeeds[0].dequeue()), lambda w, h: last(w, h, infeeds[1].dequeue())]
+        pipe = ipu.pipeline(stages, 8)
+        target = ipu.Target(ipus=2, tiles_per_ipu=16 + io_tiles, io_tiles=io_tiles)
+        exe = ipu.compile(lambda w: pipe.value_and_grad([w[0], w[1]]), args=(w,), target=target)
+        return exe.session()(w), exe.profile().total_cycles
+
+    (wanted, before), (found, after) = trained(0), trained(4)
+    assert after < 0.9 * before
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5)
+    np.testing.assert_allclose(found[1], wanted[1], rtol=1e-4, atol=1e-5)
