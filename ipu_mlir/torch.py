@@ -10,13 +10,11 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.callback import callback_handler
 from torch._dynamo.utils import counters
-from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.compilation.compiled_modules import compile_module
-from ipu_mlir.compilation.compiler import for_the_user
+from ipu_mlir.compilation.compiler import How, compile_made, for_the_user
 from ipu_mlir.compilation.executable import Executable
-from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.program import decompositions
@@ -101,11 +99,11 @@ class _Program:
         key = tuple((each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in args)
         if key not in self._compiled:
             try:
-                lowering = plan_lowering(self._options.get("target"), None, None, None)
                 with torch.no_grad():
                     plain = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, list(args))
                     imported = import_graph(self._graph, plain)
-                program = compile_module(load_module(imported.program), None, lowering, imported.call)
+                how = How(self._options.get("target"))
+                program = compile_made(load_module(imported.program), None, how, imported.call)
                 self._compiled[key] = program.session() if isinstance(program, Executable) else program
                 _COUNTS.programs += 1
             except IpuError as error:

@@ -13,10 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.compilation.compiled_modules import compile_module
-from ipu_mlir.compilation.compiler import for_the_user
+from ipu_mlir.compilation.compiler import How, compile_made, for_the_user
 from ipu_mlir.compilation.executable import Executable
-from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.random_numbers import draw_anew
@@ -154,7 +152,7 @@ class TrainingStep:
             module: Any = imported.program
             keep_first_arguments(module, list(state))
             call = call_of_the_rest(cast(TorchCall, imported.call), len(state))
-            program = compile_module(load_module(module), None, plan_lowering(self._target, None, None, None), call)
+            program = compile_made(load_module(module), None, How(self._target), call)
         except IpuError as error:
             raise for_the_user(error, self._model) from error.__cause__
         assert isinstance(program, Executable), "batches have known sizes"
@@ -293,7 +291,7 @@ def _begin_momentum(optimizer: torch.optim.SGD, group: Mapping[str, Any], parame
 
 @contextmanager
 def _on(
-    optimizer: torch.optim.Optimizer, names: Mapping[torch.Tensor, str], tensors: Named
+    optimizer: torch.optim.Optimizer, names: Mapping[torch.nn.Parameter, str], tensors: Named
 ) -> Iterator[list[torch.Tensor]]:
     """An optimizer of ``tensors`` in the place of its own; the parameters among them.
 

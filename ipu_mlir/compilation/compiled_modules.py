@@ -1,8 +1,8 @@
 """Modules that nobody else changes, as executables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
@@ -17,23 +17,9 @@ from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.table import Call
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
-from ipu_mlir.programs.trace_all import trace_all
 
 if TYPE_CHECKING:
     from ipu_mlir.programs.trace_all import Declared
-
-
-def compile_traced(
-    source: Callable[..., Any], entry: str | Sequence[str] | None, args: Any, lowering: Lowering
-) -> Executable | DynamicExecutable:
-    """A Python function on traced tensors."""
-    if args is None or isinstance(args, Mapping):
-        raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
-    if entry is not None and not isinstance(entry, str):
-        raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
-    name = entry or "main"
-    traced = trace_all({name: source}, {name: args})
-    return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
 
 
 def compile_together(

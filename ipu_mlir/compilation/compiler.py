@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ipu_mlir.compilation.programs import Programs
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.support.bindings import ir
+    from ipu_mlir.programs.trace_all import Declared
 
     One = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]
     Source = One | Mapping[str, Callable[..., Any]]
@@ -128,7 +129,7 @@ def compile(
     try:
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
-        how = _How(
+        how = How(
             _named_target(source) if target is None else target,
             pipeline,
             planner,
@@ -146,19 +147,19 @@ def compile(
 
 
 @dataclass(frozen=True)
-class _How:
+class How:
     """What ``compile`` is told of the way from a program to what runs; its passes are not looked at before they run."""
 
-    target: "Target | None"
-    pipeline: "Pipeline | None"
-    planner: Callable[..., Any] | None
-    available_memory_proportion: float | None
-    merge_collectives: int | None
-    merge_remote_buffers: str | None
-    float_modes: str | Mapping[str, Any] | None
-    partials_type: str | None
-    outline_layers: bool
-    kernels: str | None
+    target: "Target | None" = None
+    pipeline: "Pipeline | None" = None
+    planner: Callable[..., Any] | None = None
+    available_memory_proportion: float | None = None
+    merge_collectives: int | None = None
+    merge_remote_buffers: str | None = None
+    float_modes: str | Mapping[str, Any] | None = None
+    partials_type: str | None = None
+    outline_layers: bool = True
+    kernels: str | None = None
 
     @cached_property
     def lowering(self) -> "Lowering":
@@ -166,13 +167,18 @@ class _How:
 
         options = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         kernels = options.pop("kernels")
-        return replace(plan_lowering(**options), kernels=kernels)
+        return replace(plan_lowering(**options), kernels=kernels, said=self.text)
+
+    @property
+    def text(self) -> str | None:
+        """All that decides what becomes of a program; None if a callable does, or passes of the user's own."""
+        return None if self.pipeline is not None or self.planner is not None else str(self)
 
     def key_of(self, source: "_Text", entry: str | None, replicas: int = 1) -> str | None:
         """What ``source`` is kept as on disk; None if this does not say all that is done with it."""
-        if self.pipeline is not None or self.planner is not None:
+        if self.text is None:
             return None
-        done = f"{self} {possible(TranslatorOptions.of(self.kernels))} {replicas} {source.name}"
+        done = f"{self.text} {possible(TranslatorOptions.of(self.kernels))} {replicas} {source.name}"
         return program_cache.key_of(lambda: source.content, (), repr(entry), done)
 
 
@@ -238,7 +244,7 @@ def _compile(
     entry: str | Sequence[str] | None,
     args: Sequence[Any] | Mapping[str, Sequence[Any]] | None,
     kwargs: Mapping[str, Any],
-    how: _How,
+    how: How,
 ) -> "Executable | DynamicExecutable | Programs":
     if isinstance(source, Mapping):
         from ipu_mlir.compilation.compiled_modules import compile_together
@@ -250,11 +256,10 @@ def _compile(
         args = ()
     front_end = None if isinstance(args, Mapping) else front_end_of(source, (args, kwargs))
     if front_end is None and callable(source):
-        from ipu_mlir.compilation.compiled_modules import compile_traced
         from ipu_mlir.tracing.errors import OfAFrameworkError
 
         try:
-            return compile_traced(source, entry, args, how.lowering)
+            return _compile_traced(source, entry, args, how)
         except OfAFrameworkError as error:  # with arrays of NumPy, which it takes as well
             front_end = front_end_called(error.framework)
             if front_end is None or hasattr(source, "trace_call"):
@@ -270,9 +275,7 @@ def _compile(
         except IpuError as error:
             if kwargs or not _is_of_ours(error) or front_end_of(source) is not None:
                 raise
-            from ipu_mlir.compilation.compiled_modules import compile_traced
-
-            return compile_traced(source, entry, args, how.lowering)
+            return _compile_traced(source, entry, args, how)
         if isinstance(imported.program, OpenProgram):
             from ipu_mlir.compilation.dynamic_shapes import ReimportedExecutable
 
@@ -290,17 +293,60 @@ def _compile(
     return _compile_imported(Imported(source), entry, None, how)
 
 
+def _compile_traced(
+    source: Callable[..., Any], entry: str | Sequence[str] | None, args: Any, how: How
+) -> "Executable | DynamicExecutable":
+    """A Python function on traced tensors."""
+    from ipu_mlir.programs.trace_all import trace_all
+
+    if args is None or isinstance(args, Mapping):
+        raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
+    if entry is not None and not isinstance(entry, str):
+        raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
+    name = entry or "main"
+    traced = trace_all({name: source}, {name: args})
+    return compile_made(traced.module, name, how, traced.calls[name], traced.declared)
+
+
+def compile_made(
+    module: "ir.Module",
+    entry: str | None,
+    how: How,
+    call: Call | None,
+    declared: "Mapping[str, Declared] | None" = None,
+) -> "Executable | DynamicExecutable":
+    """A module that is not StableHLO and that nobody else changes: from the disk if it is there, without the passes."""
+    from ipu_mlir.compilation import kept_programs
+    from ipu_mlir.compilation.entry import entry_name
+
+    entry = entry_name(module, entry)
+
+    def read(name: str) -> "tuple[ir.Module, Lowering]":
+        from ipu_mlir.compilation.entry import entry_of
+        from ipu_mlir.compilation.lowering import level_of
+
+        return module, how.lowering.beginning_at(level_of(entry_of(module, name)))
+
+    key = None if how.text is None else kept_programs.key_of(module, (entry,), entry, how.text, how.kernels)
+    kept = None if key is None else kept_programs.read(key, module)
+    if kept is not None:
+        return Executable.of_kept(kept, read, how.kernels, call, declared)
+    from ipu_mlir.compilation.compiled_modules import compile_module
+
+    return compile_module(module, entry, how.lowering, call, declared)
+
+
 def _compile_imported(
-    imported: Imported, entry: str | None, given: tuple[Any, Any] | None, how: _How
+    imported: Imported, entry: str | None, given: tuple[Any, Any] | None, how: How
 ) -> "Executable | DynamicExecutable":
     """A program of another framework for the arguments ``given``, or MLIR: from the disk if it is there."""
     declared = {name: HostFunction(name, each) for name, each in imported.functions.items()}
 
-    def read() -> "tuple[ir.Module, Lowering]":
+    def read() -> "tuple[ir.Module, Callable[[], Lowering]]":
         from ipu_mlir.compilation.sources import read_module
 
         module = read_module(imported.program) if text is None else text.parsed()
-        return module, how.lowering.on_replicas(imported.replicas)
+        return module, lambda: how.lowering.on_replicas(imported.replicas)
 
     def read_entry(name: str) -> "tuple[ir.Module, Lowering]":
         from ipu_mlir.compilation.entry import entry_of
@@ -309,7 +355,7 @@ def _compile_imported(
 
         module, lowering = read()
         import_stablehlo(module.operation)
-        return module, lowering.beginning_at(level_of(entry_of(module, name)))
+        return module, lowering().beginning_at(level_of(entry_of(module, name)))
 
     text, call = _Text.of(imported.program), imported.call
     is_marked = given is not None and _is_per_replica(given)  # then arguments are marked in the module
@@ -317,12 +363,20 @@ def _compile_imported(
     kept = None if key is None else program_cache.read(key)
     if kept is not None:
         return Executable.of_kept(kept, read_entry, how.kernels, call, declared)
-    from ipu_mlir.compilation.compiled_modules import compile_module
-
     module, lowering = read()
     if given is not None and is_marked:
-        call = _on_replicas(module, entry, call, given, lowering)
-    return compile_module(module, entry, lowering, call, declared, key)
+        call = _on_replicas(module, entry, call, given, lowering())
+    elif text is None and imported.replicas == 1 and not _is_stablehlo(module):
+        return compile_made(module, entry, how, call, declared)
+    from ipu_mlir.compilation.compiled_modules import compile_module
+
+    return compile_module(module, entry, lowering(), call, declared, key)
+
+
+def _is_stablehlo(module: "ir.Module") -> bool:
+    from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
+
+    return is_stablehlo(module.operation)
 
 
 def _is_per_replica(given: tuple[Any, Any]) -> bool:

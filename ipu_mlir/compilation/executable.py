@@ -16,7 +16,6 @@ from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translation import Translation
@@ -151,8 +150,7 @@ class Executable:
         text = self._lowering.text
         if text is None:
             return None
-        how = f"{text} {possible(self._options)}"
-        return kept_programs.key_of(self._l0, self._entries, self.entry, how)
+        return kept_programs.key_of(self._l0, self._entries, self.entry, text, self._kernels)
 
     @property
     def _may_do_without(self) -> bool:

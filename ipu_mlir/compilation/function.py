@@ -159,12 +159,11 @@ class Function(TracedFunction):
         return name
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
-        from ipu_mlir.compilation.compiled_modules import compile_module
+        from ipu_mlir.compilation.compiler import How, compile_made
         from ipu_mlir.compilation.executable import Executable
-        from ipu_mlir.compilation.lowering import plan_lowering
 
         trace, call = self.trace_beside(None, args, kwargs, "main")
-        executable = compile_module(trace.module, "main", plan_lowering(self.target), call, trace.declared)
+        executable = compile_made(trace.module, "main", How(self.target), call, trace.declared)
         assert isinstance(executable, Executable), "all sizes of a traced function are known"
         return executable
 

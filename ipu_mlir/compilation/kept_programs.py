@@ -10,12 +10,15 @@ from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import MemoryWarning
 from ipu_mlir.runtime.engine import program_cache
+from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.translator.importing.read_memref import initial_value
+from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translation import Translation
 
 
-def key_of(module: ir.Module, entries: Sequence[str], entry: str, options: str) -> str | None:
-    """What function ``entry`` of ``module`` is kept as; None if it cannot be."""
+def key_of(module: ir.Module, entries: Sequence[str], entry: str, way: str, kernels: str | None) -> str | None:
+    """What function ``entry`` of ``module`` is kept as that goes this ``way``; None if it cannot be."""
+    options = f"{way} {possible(TranslatorOptions.of(kernels))}"
     return program_cache.key_of(lambda: bytecode_of(_without_initial_values(module)), entries, entry, options)
 
 

@@ -59,12 +59,14 @@ class Lowering:
         stages: by the level they lead to, in order, the steps from the level before.
         target: the machine; None keeps the one that the module names, or takes the default machine.
         kernels: what runs as machine code, if it is said.
+        said: all that a caller has said of the way, which decides it.
     """
 
     stages: dict[str, tuple[Step, ...]]
     target: Target | None = None
     own_pipeline: bool = field(default=False)
     kernels: str | None = None
+    said: str | None = None
 
     def run(self, module: ir.Operation, level: str = "l3") -> list[PassTime]:
         """Bring ``module``, which is at ``l0``, to ``level`` in place; gives the time that each pass took.
@@ -95,6 +97,8 @@ class Lowering:
     @property
     def text(self) -> str | None:
         """All that decides what becomes of a program; None if a callable does, or a pass of the user's own."""
+        if self.said is not None:
+            return self.said
         steps = [step for stage in self.stages.values() for step in stage]
         has_planner = any(isinstance(s, PassStep) and getattr(s.instance, "planner", None) is not None for s in steps)
         if self.own_pipeline or has_planner:
@@ -123,7 +127,7 @@ class Lowering:
                 f"the program runs on {replicas} devices, each a replica, and the target has {target.replicas} "
                 f"replicas; give ipu.Target(replicas={replicas}), or a mesh of {target.replicas} devices"
             )
-        return replace(self, target=replace(target, replicas=replicas))
+        return replace(self, target=replace(target, replicas=replicas), said=None)
 
     def with_settings(self, settings: Settings, target: Target) -> "Lowering":
         """The same way with ``settings``, of the machine, ``target``, or of the partition.
@@ -141,7 +145,7 @@ class Lowering:
             if partition is None:
                 raise CompileError(f"the program is placed already; {settings} is for tensors that are not")
             stages["l2"] = replace_pass(stages["l2"], replace(partition, **options))
-        return replace(self, stages=stages, target=replace(target, **machine))
+        return replace(self, stages=stages, target=replace(target, **machine), said=None)
 
     def _up_to(self, level: str) -> dict[str, tuple[Step, ...]]:
         names = list(self.stages)

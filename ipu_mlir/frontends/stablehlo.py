@@ -1,12 +1,7 @@
 """StableHLO, which several front ends give, as linalg on tensors."""
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
-from ipu_mlir.passes.pipelines import PIPELINES
 
 
 def import_stablehlo(module: ir.Operation) -> None:
@@ -16,4 +11,10 @@ def import_stablehlo(module: ir.Operation) -> None:
         DiagnosedError: it cannot be imported, with all the ops that are in the way.
     """
     if is_stablehlo(module):
+        from ipu_mlir.passes import PASSES  # which takes longer than to look at a module that is none
+        from ipu_mlir.passes.core.manager import run_steps
+        from ipu_mlir.passes.core.pipeline_steps import Registry
+        from ipu_mlir.passes.core.registry import by_name
+        from ipu_mlir.passes.pipelines import PIPELINES
+
         run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"), verify=())

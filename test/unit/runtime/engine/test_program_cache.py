@@ -133,6 +133,16 @@ def test_a_program_from_the_disk_is_not_parsed_and_needs_no_mlir(folder: Path) -
     assert done.stdout == f"[1.0, 3.0, 5.0, 7.0]\nFalse <Executable main{specs}> 1\n"
 
 
+def test_a_traced_function_from_the_disk_needs_no_passes(folder: Path) -> None:
+    script = (
+        "import sys, numpy as np, ipu_mlir as ipu\n"
+        "exe = ipu.compile(lambda x: x + 1, args=[np.zeros(3, np.float32)], target=ipu.Target(tiles_per_ipu=2))\n"
+        "print(exe(np.ones(3, np.float32)).tolist(), 'ipu_mlir.passes.core.base' in sys.modules)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in "12"]
+    assert [each.stdout for each in runs] == ["[2.0, 2.0, 2.0] True\n", "[2.0, 2.0, 2.0] False\n"]
+
+
 def test_programs_of_another_version_are_not_found(
     folder: Path, lowered: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
