@@ -207,6 +207,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-merge-transforms",
     "ipu-skip-gaps",
     "ipu-inline-gathered",
+    "ipu-build-in-place",
     "ipu-batch-iterations",
     "ipu-batch-replicas",
 )

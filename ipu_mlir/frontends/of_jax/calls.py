@@ -282,7 +282,7 @@ def _is_as_in_programs(dtype: np.dtype[Any] | str) -> TypeGuard[np.dtype[Any]]:
 
 
 _FORM_OF, _SHAPE_OF = attrgetter("dtype", "shape"), attrgetter("shape")
-_KEPT_BYTES = 1 << 20
+_KEPT_BYTES = 4 << 20
 _ARRAYS = frozenset((np.ndarray, _Array))
 """The types of arrays of NumPy and, where they have values, of JAX."""
 

@@ -59,7 +59,7 @@ def joined(a: Nest, b: Nest, place: Callable[[Buffer], Buffer]) -> Nest | None:
     for at, places in after.items():
         writes = any(is_written for _, is_written in places)
         other = before.get(at, set())
-        if (writes or any(is_written for _, is_written in other)) and not _are_apart(places | other):
+        if (writes or any(is_written for _, is_written in other)) and not _are_apart(places | other, a.extents):
             return None
     return replace(a, groups=(*a.groups, *b.groups))
 
@@ -81,18 +81,37 @@ def _touched(nest: Nest, place: Callable[[Buffer], Buffer]) -> dict[Buffer, set[
     return found
 
 
-def _are_apart(touched: set[tuple[object, bool]]) -> bool:
-    """True if what is written at a point is read or written at no other one, as every other element beside the rest."""
+def _are_apart(touched: set[tuple[object, bool]], extents: tuple[int, ...]) -> bool:
+    """True if what is written at a point is read or written at no other one, as another part of the same array."""
 
     def is_apart(one: object, other: object) -> bool:
         if one == other or not isinstance(one, tuple) or not isinstance(other, tuple):
             return one == other
         (begin, strides, size), (other_begin, other_strides, other_size) = one, other
-        steps = gcd(*strides, *other_strides)
-        return size == other_size and steps > 1 and (begin - other_begin) % steps != 0
+        moduli = {gcd(*strides, *other_strides), *map(abs, (*strides, *other_strides))} - {0, 1}
+        places = [
+            (_residues(begin, strides, extents, modulus), _residues(other_begin, other_strides, extents, modulus))
+            for modulus in moduli
+        ]
+        return size == other_size and any(map(_are_distinct, places, moduli))
 
     written = [where for where, is_written in touched if is_written]
     return all(is_apart(one, other) for one in written for other, _ in touched)
+
+
+def _residues(begin: int, strides: tuple[int, ...], extents: tuple[int, ...], modulus: int) -> range:
+    """Numbers that have, with others, the remainders of all places by ``modulus``.
+
+    >>> _residues(135, (132, -1), (10, 2), 132)
+    range(134, 136)
+    """
+    steps = [(n - 1) * stride for n, stride in zip(extents, strides, strict=True) if stride % modulus]
+    return range(begin + sum(min(each, 0) for each in steps), begin + sum(max(each, 0) for each in steps) + 1)
+
+
+def _are_distinct(places: tuple[range, range], modulus: int) -> bool:
+    one, other = places
+    return (other.start - one.start) % modulus >= len(one) and (one.start - other.start) % modulus >= len(other)
 
 
 def reads_elsewhere(nest: Nest, place: Callable[[Buffer], Buffer]) -> bool:
@@ -100,7 +119,7 @@ def reads_elsewhere(nest: Nest, place: Callable[[Buffer], Buffer]) -> bool:
     if prod(nest.extents) == 1:
         return False
     for touched in _touched(nest, place).values():
-        if not all(is_written for _, is_written in touched) and not _are_apart(touched):
+        if not all(is_written for _, is_written in touched) and not _are_apart(touched, nest.extents):
             return True
     return False
 

@@ -75,7 +75,7 @@ def saved_us(statement: Statement) -> float:
     """Microseconds saved if one pass over memory does what ``statement`` does, not a call for each operation."""
     calls = sum(isinstance(node, Apply | Gather) for node in postorder(expressions_of(statement))) or 1
     one_pass = pass_us(statement)
-    rows = _short_rows(statement) if isinstance(statement, Elementwise) and statement.copied() is None else 0
+    rows = _short_rows(statement) if isinstance(statement, Elementwise) else 0
     return max(0.0, elementwise_us(statement) - one_pass) + calls * (_OWN_US + rows * _ROW_US)
 
 

@@ -45,6 +45,20 @@ def test_a_step_on_a_small_weight_is_one_kernel_too() -> None:
     assert "run(" not in translated(momentum(256), "never").source
 
 
+def test_parts_of_one_array_are_copied_without_holding_them() -> None:
+    """Columns 126, 125 of 200 rows become 128, 129 of the same rows, as the padding that reflects what is inside."""
+    found = translated(
+        """program @main(%x) -> (%x[d0] : 26000) {
+  state %x : float32[26000] mutable
+  elementwise 200x2 {
+    store %x[130*d0 + -1*d1 + 126], %x[130*d0 + d1 + 128]
+  }
+}""",
+        "always",
+    )
+    assert found.kernels.count("alloca") == 0
+
+
 def test_statements_on_many_arrays_are_several_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "_MOST_ARRAYS", 4)
     results = ", ".join(f"%y{place}[d0] : 4" for place in range(5))
