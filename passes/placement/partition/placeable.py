@@ -51,7 +51,7 @@ def refuse_unplaceable(function: ir.Operation, refuse: Refusals) -> None:
     """Report everything in ``function`` that cannot be placed, each at its op.
 
     That is: several blocks, tensors of unknown sizes or of elements that are no numbers, ops on tensors that are
-    neither structured nor views nor control flow, and structured ops without known loops or without iterations.
+    neither structured nor views nor control flow, structured ops on buffers, without known loops or without iterations.
     """
     if not has_one_block(function, refuse):
         return
@@ -91,6 +91,9 @@ def _broken_rule(op: ir.Operation) -> str | None:
         if broken is not None:
             return f"has a result {broken}"
     if is_structured(op):
+        buffers = [value.type for value in op.operands if isinstance(value.type, ir.MemRefType)]
+        if buffers:
+            return f"is on buffers, such as {buffers[0]}; place tensors, before bufferization"
         return _broken_loops(op)
     if not any(_is_tensor(value.type) for value in (*op.operands, *op.results)):
         return None

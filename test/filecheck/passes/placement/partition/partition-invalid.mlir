@@ -287,3 +287,11 @@ func.func @a_type_without_a_row(%x: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func @buffers_are_placed_already(%x: memref<8xf32>, %y: memref<8xf32>) {
+  // expected-error @below {{'linalg.exp' op is on buffers, such as memref<8xf32>; place tensors, before bufferization}}
+  linalg.exp ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+  return
+}
