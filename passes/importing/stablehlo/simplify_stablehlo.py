@@ -94,7 +94,8 @@ def _simplify(op: ir.Operation) -> None:
 def _barrier(value: ir.Value, op: ir.Operation) -> ir.Value:
     """``value`` behind a barrier; in a loop, or a branch, there is nothing that has computed it before."""
     kind = value.type
-    is_float = isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
+    is_tensor = isinstance(kind, ir.RankedTensorType) and kind.has_static_shape
+    is_float = is_tensor and isinstance(kind.element_type, ir.FloatType)
     is_outside = op.parent is not None and op.parent.operation.name == "func.func"
     return BarrierOp(source=value, anew=kind).anew if is_float and is_outside else value
 

@@ -9,13 +9,13 @@ func.func @marks_go(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %3 : tensor<4xf32>
 }
 
-// Behind a barrier, floats are computed with anew.
+// Behind a barrier, floats of known sizes are computed with anew.
 // CHECK-LABEL: @barriers(
 // CHECK-NEXT:  %[[Y:.*]] = "ipu.barrier"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT:  return %[[Y]], %arg1
-func.func @barriers(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
-  %0:2 = stablehlo.optimization_barrier %x, %n : tensor<4xf32>, tensor<4xi32>
-  return %0#0, %0#1 : tensor<4xf32>, tensor<4xi32>
+// CHECK-NEXT:  return %[[Y]], %arg1, %arg2
+func.func @barriers(%x: tensor<4xf32>, %n: tensor<4xi32>, %z: tensor<?xf32>) -> (tensor<4xf32>, tensor<4xi32>, tensor<?xf32>) {
+  %0:3 = stablehlo.optimization_barrier %x, %n, %z : tensor<4xf32>, tensor<4xi32>, tensor<?xf32>
+  return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4xi32>, tensor<?xf32>
 }
 
 // In a loop nothing has computed it before.
