@@ -4,7 +4,6 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.text import printable
@@ -182,8 +181,7 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 
 
 def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") -> "Executable | DynamicExecutable":
-    from ipu_mlir.compilation.compiled_modules import compile_module
-    from ipu_mlir.compilation.lowering import plan_lowering
+    from ipu_mlir.compilation.compiler import How, compile_made
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
@@ -199,7 +197,7 @@ def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") ->
         emulated=arguments.emulated or None,
     )
     try:
-        lowering = plan_lowering(
+        how = How(
             target,
             arguments.pass_pipeline,
             planner_named(arguments.planner) if arguments.planner else None,
@@ -209,10 +207,11 @@ def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") ->
             float_modes=arguments.float_modes,
             partials_type=arguments.partials_type,
             outline_layers=not arguments.no_outline_layers,
+            kernels=arguments.kernels,
         )
+        return compile_made(module, arguments.entry, how)
     except PipelineError as error:
         raise UsageError(str(error)) from error
-    return compile_module(module, arguments.entry, replace(lowering, kernels=arguments.kernels))
 
 
 def _summary(result: "np.ndarray") -> str:

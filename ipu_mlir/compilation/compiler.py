@@ -312,10 +312,13 @@ def compile_made(
     module: "ir.Module",
     entry: str | None,
     how: How,
-    call: Call | None,
+    call: Call | None = None,
     declared: "Mapping[str, Declared] | None" = None,
 ) -> "Executable | DynamicExecutable":
-    """A module that is not StableHLO and that nobody else changes: from the disk if it is there, without the passes."""
+    """A module that nobody else changes: from the disk if it is there, without the passes.
+
+    StableHLO is kept as what it is imported to, and is not found.
+    """
     from ipu_mlir.compilation import kept_programs
     from ipu_mlir.compilation.entry import entry_name
 
@@ -366,17 +369,11 @@ def _compile_imported(
     module, lowering = read()
     if given is not None and is_marked:
         call = _on_replicas(module, entry, call, given, lowering())
-    elif text is None and imported.replicas == 1 and not _is_stablehlo(module):
+    elif text is None and imported.replicas == 1:
         return compile_made(module, entry, how, call, declared)
     from ipu_mlir.compilation.compiled_modules import compile_module
 
     return compile_module(module, entry, lowering(), call, declared, key)
-
-
-def _is_stablehlo(module: "ir.Module") -> bool:
-    from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
-
-    return is_stablehlo(module.operation)
 
 
 def _is_per_replica(given: tuple[Any, Any]) -> bool:
