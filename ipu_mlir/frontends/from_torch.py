@@ -34,6 +34,8 @@ _WITHOUT_CHECKS = {torch.ops.aten._linalg_check_errors.default: lambda *_, **__:
 """Checks of values, whose order an exported program would keep."""
 _OF_LEAVES = "We found a fake tensor in the exported program constant's list"
 """How ``torch.export`` refuses ``torch.autograd.grad`` by a tensor that the module has made a leaf."""
+_OF_PACKED_WEIGHTS = "quantized.LinearPackedParamsBase"
+"""What it refuses of layers that ``torch.ao.quantization.quantize_dynamic`` has made."""
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -59,7 +61,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
                 program = _export(source, args, kwargs)
             return Imported(_module(program), TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:]))
         except CompileError as error:
-            if _OF_LEAVES not in str(error):
+            if not any(each in str(error) for each in (_OF_LEAVES, _OF_PACKED_WEIGHTS)):
                 raise  # else it is traced as a function
     graph, call = _traced(source, leaves, in_spec, _WITHOUT_CHECKS)
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))

@@ -19,12 +19,14 @@ from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
 from torch._higher_order_ops.flex_attention import math_attention
 from torch._higher_order_ops.utils import _in_hop_compile
 from torch._subclasses import fake_tensor
+from torch.ao.nn.quantized import dynamic
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ipu_mlir.frontends.of_torch import detection, packed, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
@@ -65,6 +67,7 @@ def trace_plainly(settings: ExitStack) -> None:
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
     settings.enter_context(patch.object(torch.nn.modules.batchnorm._BatchNorm, "forward", cumulative_norm))
     settings.enter_context(patch.object(torch.nn.SyncBatchNorm, "forward", norm_over_replicas))
+    settings.enter_context(patch.object(dynamic.Linear, "forward", _dynamic_linear))
     distribution = torch.distributions.Distribution
     settings.callback(distribution.set_default_validate_args, distribution._validate_args)
     distribution.set_default_validate_args(False)
@@ -72,6 +75,20 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def _dynamic_linear(layer: Any, x: Any) -> Any:
+    """A layer with weights of 8 bits, or of 16, on 7 bits of ``x``, whose range is that of all of its elements."""
+    with _disable_current_modes():  # unpacking is no op of a graph
+        weight, bias = layer.weight(), layer.bias()
+        weight = weight.dequantize() if weight.is_quantized else weight.float()
+    if layer._packed_params.dtype != torch.float16:
+        low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
+        scale = (high - low) / 127
+        scale = torch.where(scale > 0, scale, 0.1)
+        zero = torch.where(-low < 127 * scale + high, -low / scale, 127 - high / scale).round().clamp(0, 127)
+        x = (((x / scale).round() + zero).clamp(0, 127) - zero) * scale
+    return functional.linear(x, weight, bias)
 
 
 def _on_any_device(query: Any, key: Any, value: Any) -> None:

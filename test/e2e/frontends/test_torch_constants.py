@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
 
-OPTIONS = {"target": ipu.Target(tiles_per_ipu=4)}
+OPTIONS: dict[str, Any] = {"target": ipu.Target(tiles_per_ipu=4)}
 TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.int64, torch.int8, torch.bool)
 FLOATS = (0.0, 1.0, -2.5, 5.0, float("inf"), float("nan"))
 INTEGERS = (0, 1, -3, 5)
@@ -141,3 +142,14 @@ def test_complex_constants():
     weight = torch.tensor([1 + 2j, 3 - 1j])
     exe = ipu.compile(lambda x: (x * weight).real, args=[torch.ones(2)], **OPTIONS)
     assert torch.equal(exe(torch.tensor([2.0, 3.0])), torch.tensor([2.0, 9.0]))
+
+
+@pytest.mark.parametrize("kind", [torch.qint8, torch.float16])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_linear_layers_of_few_bits(kind: torch.dtype):
+    torch.manual_seed(0)
+    layers = torch.nn.Sequential(torch.nn.Linear(8, 4)).eval()
+    model = torch.ao.quantization.quantize_dynamic(layers, {torch.nn.Linear}, dtype=kind)
+    exe = ipu.compile(model, args=[torch.zeros(3, 8)], **OPTIONS)
+    for x in (torch.randn(3, 8), torch.rand(3, 8) + 2, -torch.rand(3, 8), torch.zeros(3, 8)):
+        torch.testing.assert_close(exe(x), model(x).detach(), atol=1e-5, rtol=1e-5)
