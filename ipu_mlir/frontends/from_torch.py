@@ -34,8 +34,8 @@ _WITHOUT_CHECKS = {torch.ops.aten._linalg_check_errors.default: lambda *_, **__:
 """Checks of values, whose order an exported program would keep."""
 _OF_LEAVES = "We found a fake tensor in the exported program constant's list"
 """How ``torch.export`` refuses ``torch.autograd.grad`` by a tensor that the module has made a leaf."""
-_OF_PACKED_WEIGHTS = "quantized.LinearPackedParamsBase"
-"""What it refuses of layers that ``torch.ao.quantization.quantize_dynamic`` has made."""
+_OF_PACKED_WEIGHTS = "'__obj_flatten__'"
+"""How it refuses weights of quantized layers, which are packed in objects."""
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -53,7 +53,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     args, kwargs = pytree.tree_map(_example, (tuple(args), dict(kwargs)))
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     if isinstance(source, torch.jit.ScriptModule):
-        source = _of_script(source)
+        source = functools.partial(source)  # torch.export takes none
     if isinstance(source, torch.nn.Module):
         seen: list[Any] = []
         try:
@@ -218,17 +218,6 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             "another thread; compute it in the thread that calls ipu.compile"
         )
     return graph, TorchCall(in_spec, seen[0][0], *_inputs(leaves), *seen[0][1:])
-
-
-def _of_script(module: torch.jit.ScriptModule) -> Any:
-    """A function that runs a module of TorchScript, whose ops are traced as it runs them."""
-
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        # while PyTorch exports, it runs the Python that a method was made of
-        with patch.multiple(torch.compiler, _is_compiling_flag=False, _is_exporting_flag=False):
-            return module.forward(*args, **kwargs)
-
-    return forward
 
 
 def _name_of(source: Any) -> str:

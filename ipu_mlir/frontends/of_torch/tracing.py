@@ -15,20 +15,19 @@ from unittest.mock import patch
 
 import torch
 from torch._dynamo import eval_frame
+from torch._higher_order_ops import torchbind
 from torch._higher_order_ops.effects import _get_effect, _register_effectful_op
 from torch._higher_order_ops.flex_attention import math_attention
 from torch._higher_order_ops.utils import _in_hop_compile
 from torch._subclasses import fake_tensor
-from torch.ao.nn.quantized import dynamic
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import _disable_current_modes
 
-from ipu_mlir.frontends.of_torch import detection, packed, selected, sparse
+from ipu_mlir.frontends.of_torch import detection, packed, quantized, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
 
 _NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
@@ -67,7 +66,8 @@ def trace_plainly(settings: ExitStack) -> None:
     _register_effectful_op(_CHECK, None)  # PyTorch would keep its order
     settings.enter_context(patch.object(torch.nn.modules.batchnorm._BatchNorm, "forward", cumulative_norm))
     settings.enter_context(patch.object(torch.nn.SyncBatchNorm, "forward", norm_over_replicas))
-    settings.enter_context(patch.object(dynamic.Linear, "forward", _dynamic_linear))
+    for place, name in ((torch.ScriptMethod, "__call__"), (torchbind, "_orig_scriptmethod_call")):
+        settings.enter_context(patch.object(place, name, _run_script))
     distribution = torch.distributions.Distribution
     settings.callback(distribution.set_default_validate_args, distribution._validate_args)
     distribution.set_default_validate_args(False)
@@ -77,18 +77,16 @@ def trace_plainly(settings: ExitStack) -> None:
         log.disabled = True
 
 
-def _dynamic_linear(layer: Any, x: Any) -> Any:
-    """A layer with weights of 8 bits, or of 16, on 7 bits of ``x``, whose range is that of all of its elements."""
-    with _disable_current_modes():  # unpacking is no op of a graph
-        weight, bias = layer.weight(), layer.bias()
-        weight = weight.dequantize() if weight.is_quantized else weight.float()
-    if layer._packed_params.dtype != torch.float16:
-        low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
-        scale = (high - low) / 127
-        scale = torch.where(scale > 0, scale, 0.1)
-        zero = torch.where(-low < 127 * scale + high, -low / scale, 127 - high / scale).round().clamp(0, 127)
-        x = (((x / scale).round() + zero).clamp(0, 127) - zero) * scale
-    return functional.linear(x, weight, bias)
+def _run_script(method: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a method of TorchScript gives, whose ops are traced as it runs them.
+
+    While PyTorch exports, it would run the Python that the method was made of.
+    """
+    with patch.multiple(torch.compiler, _is_compiling_flag=False, _is_exporting_flag=False):
+        return _CALL_SCRIPT(method, *args, **kwargs)
+
+
+_CALL_SCRIPT: Any = torch.ScriptMethod.__call__
 
 
 def _on_any_device(query: Any, key: Any, value: Any) -> None:
@@ -300,6 +298,7 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.data.__set__: _set_data,
     torch.Tensor.__setitem__: _write,
     **packed.PLAIN,
+    **quantized.PLAIN,
     **sparse.PLAIN,
     **dict.fromkeys((torch.istft, torch.Tensor.istft), _inverse_stft),
     **dict.fromkeys((torch.histogram, torch.Tensor.histogram), _histogram),
@@ -324,7 +323,12 @@ class PlainFunctions(TorchFunctionMode):
     """In the block, functions that look at values before they compute only compute, and places are as tensors are."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _PLAIN.get(func, func)(*args, **(kwargs or {}))
+        if func not in _PLAIN:
+            quantized.refuse(func, args)
+        result = _PLAIN.get(func, func)(*args, **(kwargs or {}))
+        if args and func not in quantized.PLAIN and hasattr(args[0], "grid"):
+            return quantized.keep_grid(func, args[0], result)
+        return result
 
 
 def why(error: Exception) -> str:

@@ -90,6 +90,9 @@ class _Repeats(nn.Module):
 def test_a_module_of_torchscript(scripted):
     model, x = scripted(_Repeats().eval()), torch.randn(1, 2, 6)
     assert_same(ipu.compile(model, args=[x], target=TARGET)(x), model(x))
+    assert_same(ipu.compile(lambda x: model(x), args=[x], target=TARGET)(x), model(x))
+    outer = nn.Sequential(model)
+    assert_same(ipu.compile(outer, args=[x], target=TARGET)(x), outer(x))
 
 
 def test_an_exported_program_with_open_sizes():

@@ -142,14 +142,3 @@ def test_complex_constants():
     weight = torch.tensor([1 + 2j, 3 - 1j])
     exe = ipu.compile(lambda x: (x * weight).real, args=[torch.ones(2)], **OPTIONS)
     assert torch.equal(exe(torch.tensor([2.0, 3.0])), torch.tensor([2.0, 9.0]))
-
-
-@pytest.mark.parametrize("kind", [torch.qint8, torch.float16])
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-def test_linear_layers_of_few_bits(kind: torch.dtype):
-    torch.manual_seed(0)
-    layers = torch.nn.Sequential(torch.nn.Linear(8, 4)).eval()
-    model = torch.ao.quantization.quantize_dynamic(layers, {torch.nn.Linear}, dtype=kind)
-    exe = ipu.compile(model, args=[torch.zeros(3, 8)], **OPTIONS)
-    for x in (torch.randn(3, 8), torch.rand(3, 8) + 2, -torch.rand(3, 8), torch.zeros(3, 8)):
-        torch.testing.assert_close(exe(x), model(x).detach(), atol=1e-5, rtol=1e-5)
