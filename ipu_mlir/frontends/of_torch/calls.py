@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.arguments import as_argument, check_constant, ref
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.aten.rules import to_numpy, to_numpy_dtype
-from ipu_mlir.frontends.of_torch.selected import Selected
+from ipu_mlir.frontends.of_torch.selected import Selected, SelectedColumns
 from ipu_mlir.frontends.of_torch.sparse import Coo
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
@@ -122,10 +122,10 @@ pytree.register_pytree_node(
 
 
 class _Counted:
-    """Rows of a result, of which the first are those that the program gives."""
+    """Rows of a result, along ``place``, of which the first are those that the program gives."""
 
-    def __init__(self, rows: Any, count: Any) -> None:
-        self.rows, self.count = rows, count
+    def __init__(self, rows: Any, count: Any, place: int = 0) -> None:
+        self.rows, self.count, self.place = rows, count, place
 
 
 class _Number:
@@ -140,13 +140,13 @@ def _read(children: Iterable[Any], _: Any) -> Any:
     return value.item() if isinstance(value, torch.Tensor) else _Number(value)
 
 
-def _cut(children: Iterable[Any], _: Any) -> Any:
+def _cut(children: Iterable[Any], place: Any) -> Any:
     rows, count = children
-    return rows[: int(count)] if isinstance(count, torch.Tensor) else _Counted(rows, count)
+    return rows.narrow(place, 0, int(count)) if isinstance(count, torch.Tensor) else _Counted(rows, count, place)
 
 
 pytree.register_pytree_node(_Number, lambda each: ([each.value], None), _read)
-pytree.register_pytree_node(_Counted, lambda each: ([each.rows, each.count], None), _cut)
+pytree.register_pytree_node(_Counted, lambda each: ([each.rows, each.count], each.place), _cut)
 
 
 def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
@@ -159,6 +159,8 @@ def opened(results: Any, around: tuple[int, ...] = ()) -> Any:
         if isinstance(leaf, Selected):
             packed = leaf.packed()
             return _Counted(packed.rows, packed.mask.sum())
+        if isinstance(leaf, SelectedColumns):
+            return _Counted(leaf.whole, leaf.chosen.mask.sum(), leaf.place)
         if isinstance(leaf, Coo):
             raise CompileError("a result is a sparse matrix; give x.to_dense()")
         if getattr(leaf, "is_python_number", False):

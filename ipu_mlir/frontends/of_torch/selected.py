@@ -5,7 +5,17 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
+from ipu_mlir.frontends.of_torch.selected_columns import (
+    Columns,
+    applied_to_columns,
+    columns_of,
+    order_of,
+    part_of_columns,
+    read_columns,
+    transposed,
+)
 from ipu_mlir.frontends.of_torch.selected_rows import applied, by_rows
 from ipu_mlir.frontends.of_torch.selection import Selection, beside, refused, together
 from ipu_mlir.frontends.support.selecting import words
@@ -25,16 +35,47 @@ class Selected(Selection):
         raise refused("a part of what a mask selects, which is a copy,")
 
     def __getattr__(self, name: str) -> Any:
-        if name in _KNOWN or name.startswith("is_"):
-            return getattr(self.rows, name)
-        found = getattr(Tensor, name)
-        if not callable(found):
-            raise refused(f"{name} of what a mask selects")
-        return lambda *args, **kwargs: applied(found, (self, *args), kwargs)
+        return _attribute(self, self.rows, name)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return applied(func, args, kwargs or {})
+        return _computed(func, args, kwargs or {})
+
+
+class SelectedColumns(Columns):
+    """Such a selection in a program."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return _as_users_have(part_of_columns(self, index if isinstance(index, tuple) else (index,)))
+
+    __setitem__ = Selected.__setitem__
+
+    def __getattr__(self, name: str) -> Any:
+        return _attribute(self, self.chosen.rows, name)
+
+    __torch_function__ = Selected.__torch_function__
+
+
+def _attribute(x: Any, rows: Tensor, name: str) -> Any:
+    if name in _KNOWN or name.startswith("is_"):
+        return getattr(rows, name)
+    found = getattr(Tensor, name)
+    if name in ("T", "mT"):
+        return _as_users_have(transposed(columns_of(x), order_of(name, x.dim()) or ()))
+    if not callable(found):
+        raise refused(f"{name} of what a mask selects")
+    return lambda *args, **kwargs: _computed(found, (x, *args), kwargs)
+
+
+def _computed(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    is_moved = isinstance(args[0], Selected) and order_of(getattr(func, "__name__", ""), 2, 0, 1) is not None
+    if is_moved or any(isinstance(each, Columns) for each in args):
+        return _as_users_have(applied_to_columns(func, args, kwargs))
+    return applied(func, args, kwargs)
+
+
+def _as_users_have(found: Any) -> Any:
+    return pytree.tree_map_only(Columns, lambda each: SelectedColumns(each.chosen, each.place), found)
 
 
 def _operators() -> None:
@@ -42,7 +83,8 @@ def _operators() -> None:
         for dunder in (f"__{name}__", f"__r{name}__"):
             of = getattr(Tensor, dunder, None)
             if of is not None:
-                setattr(Selected, dunder, lambda self, *other, of=of: applied(of, (self, *other), {}))
+                for kind in (Selected, SelectedColumns):
+                    setattr(kind, dunder, lambda self, *other, of=of: _computed(of, (self, *other), {}))
 
 
 _operators()
@@ -140,7 +182,10 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
     if any(isinstance(each, Selected) for each in entries) and not _is_mask(first):
         raise refused("what a mask selects of a dimension that is not the first")
     if not _is_mask(first):
-        return NotImplemented
+        masks = [each for each in rest if _is_mask(each)]
+        if not masks or not any(map(_is_traced, masks)) or not isinstance(x, Tensor):
+            return NotImplemented
+        return _as_users_have(read_columns(x, entries, Selected.of))
     if not _is_traced(first):
         return x[(*first.nonzero(as_tuple=True), *rest)]
     if any(isinstance(each, Tensor | Selected) for each in rest):
@@ -165,7 +210,13 @@ def write(x: Tensor, entries: Sequence[Any], value: Any) -> Any:
     elif _is_mask(first) and len(entries) == 1 and _is_row_each(x, first, value):
         rows = value.packed().rows if isinstance(value, Selected) else value
         x.masked_scatter_(beside(first, x).expand(x.shape), rows.to(x.dtype))
-    elif any(isinstance(each, Selected) for each in (*entries, value)):
+    elif isinstance(value, SelectedColumns) and any(each is value.chosen.source for each in entries):
+        dims, mask = len(entries), value.chosen.source
+        is_plain = all(each is mask or each == slice(None) for each in entries) and entries[value.place] is mask
+        if not is_plain or mask.dim() > 1 or dims > x.dim():
+            raise refused("such an assignment of what a mask selects")
+        return write(x.movedim(value.place, 0), (mask,), value.chosen)
+    elif any(isinstance(each, Selected | Columns) for each in (*entries, value)):
         raise refused("such an assignment of what a mask selects")
     else:
         return NotImplemented

@@ -24,6 +24,7 @@ _OF_ROWS = words(
     "rfloordiv rpow rmod rand ror rxor"
 )
 """Functions that compute a row from the same row, beside those that PyTorch calls pointwise."""
+_OF_ELEMENTS = words("float double half bfloat16 long int bool to clone detach contiguous relu6 gelu silu softplus")
 _ALONG = words(
     "softmax log_softmax softmin sum mean amax amin argmax argmin max min norm normalize logsumexp cumsum var std all "
     "any prod unsqueeze squeeze topk sort argsort cosine_similarity median"
@@ -203,6 +204,26 @@ _ORDERS: dict[str, Callable[..., dict[str, Any]]] = {
     "argsort": lambda dim=-1, descending=False, stable=False: {"descending": descending},
 }
 """By function, how its arguments say an order."""
+
+
+def is_along(name: str) -> bool:
+    """True for functions along dimensions, which keep the others."""
+    return (name in _NEUTRAL or name in _ALONG) and name not in ("unsqueeze", "squeeze")
+
+
+def is_of_rows(name: str) -> bool:
+    """True for functions that compute each element from those at the same place."""
+    return _is_pointwise(name) or name in _OF_ELEMENTS
+
+
+def dims_of(name: str, rank: int, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[int, ...], Any]:
+    """The dimensions of a function along some, and where they are said: at a place, by a name, or nowhere, None."""
+    at = 2 if name in _DIM_IS_THIRD else 1
+    named = next((each for each in ("dim", "axis") if each in kwargs), None)
+    is_placed = len(args) > at and not isinstance(args[at], bool | Tensor)
+    if named is None and not is_placed and name in _DIM:
+        kwargs["dim"], named = _DIM[name], "dim"
+    return _dims(name, rank, args, kwargs), named or (at if is_placed else None)
 
 
 def _reshaped(x: Any, shape: Sequence[Any]) -> Any:

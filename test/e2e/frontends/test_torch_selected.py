@@ -183,6 +183,27 @@ def test_detectors_of_torchvision_give_their_boxes():
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
 
 
+def columns(x, mask):
+    found, changed = x[:, mask], x.clone()
+    changed[:, mask] = found * 2
+    first = found.max(0), found.max(1).indices, found.amax(1, keepdim=True), found.mean((0, 1))
+    products = x.T @ found, found.T @ x, found @ x.T[mask]
+    return changed, found, *first, found[1:, :], (found * x[0, mask] + x[:, :1]).T, *products
+
+
+def columns_beside_others(x, mask):
+    found = x[:, :, mask]
+    parts = found.mean(1), x[0, :, mask], x[:, 1, mask].sum(0), found.permute(2, 0, 1), found * x[:, :1, mask]
+    return found, x[..., mask].sum(-1), *parts, x[:, x[0] > 0].sum(1), x[:, x[0] > 0]
+
+
+@pytest.mark.parametrize(("program", "shape"), [(columns, (3, 4)), (columns_beside_others, (2, 3, 4))])
+def test_a_mask_of_another_dimension(program, shape):
+    args = torch.randn(shape, generator=torch.manual_seed(0)), torch.tensor([True, False, True, False])
+    exe = ipu.compile(program, args=args, target=ipu.Target(tiles_per_ipu=4), kernels="never")
+    torch.testing.assert_close(exe(*args), program(*args))
+
+
 def test_modules_select_by_their_buffers():
     class Selecting(torch.nn.Module):
         def __init__(self):
@@ -203,12 +224,14 @@ def test_modules_select_by_their_buffers():
     "program",
     (
         lambda x: len(x[x > 0]),
-        lambda x: x[x[:, 0] > 0].T,
+        lambda x: x[:, x[0] > 0].flip(1),
         lambda x: torch.unique(x, dim=0),
         lambda x: torch.bincount(x.to(torch.int64).view(-1)).sum(),
         lambda x: [each.sum() for each in x[x > 0]],
         lambda x: x[x > 0].flip(0)[0],
-        lambda x: x[:, x[0] > 0].sum(),
+        lambda x: x[:, x[0] > 0] + x,
+        lambda x: x[:, x[0] > 0][:, 0],
+        lambda x: x[:, x[0] > 0].reshape(-1),
         lambda x: (x[x > 0] + x[:, :1]).sum(),
         lambda x: (x[x[:, 0] > 0] * x[x[:, 0] > 0][:, 0]).sum(),
         lambda x: x[x > 0][..., 0],
