@@ -51,9 +51,9 @@ def _build_in_place(copy: ir.Operation) -> None:
     is_here = made.block == block and view.block == block and whole.block == block
     if not is_here or old is None or new is None or len(made.operands) or len(view.operands) > 1:
         return
-    own = [each for each in _accesses(source, None, block) if each.op != copy]
+    own = [each for each in _accesses(source, None, block, keep_rank=True) if each.op != copy]
     others = [each for each in _accesses(whole.results[0], None, block) if each.op != copy]
-    if not all(_is_anywhere(each, old[0] == new[0]) for each in own):
+    if not all(_is_anywhere(each, old[0] == new[0]) for each in own) or any(map(_is_alias, others)):
         return
     box, fills, first, last = _box_of(view), list[ir.Operation](), copy, copy
     for each in own:
@@ -93,12 +93,16 @@ def _is_first(fill: _Access, whole: ir.Operation, others: list[_Access]) -> bool
     return is_constant and not any(each.place.is_before_in_block(fill.op) for each in others)
 
 
-def _accesses(value: ir.Value, box: _Box | None, block: ir.Block) -> Iterator[_Access]:
-    """All that use ``value``, which is the part ``box`` of a buffer, and its views; all of it if that is None."""
+def _accesses(value: ir.Value, box: _Box | None, block: ir.Block, keep_rank: bool = False) -> Iterator[_Access]:
+    """All that use ``value``, which is the part ``box`` of a buffer, and its views; all of it if that is None.
+
+    With ``keep_rank`` a view of fewer dimensions is an op that is not known.
+    """
     for use in value.uses:
         user = use.owner.operation
-        if user.name == "memref.subview" and len(user.operands) == 1 and user.results[0].type.rank == value.type.rank:
-            yield from _accesses(user.results[0], _box_of(user) if box is None else box, block)
+        is_view = user.name == "memref.subview" and len(user.operands) == 1
+        if is_view and not (keep_rank and user.results[0].type.rank != value.type.rank):
+            yield from _accesses(user.results[0], _box_of(user) if box is None else box, block, keep_rank)
             continue
         place = around_in(user, block)
         assert place is not None, "an allocation is used in its block"
@@ -118,6 +122,11 @@ def _is_anywhere(access: _Access, is_alike: bool) -> bool:
         return access.is_known
     nest = loop_nest(access.op) if is_structured(access.op) and "library_call" not in access.op.attributes else None
     return nest is not None and all(nest.parallel)
+
+
+def _is_alias(access: _Access) -> bool:
+    """True if what the op gives may be the buffer, so that its uses are not among those that are known."""
+    return not access.is_known and (len(access.op.results) > 0 or access.op != access.place)
 
 
 def _box_of(view: ir.Operation) -> _Box:

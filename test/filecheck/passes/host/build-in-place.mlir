@@ -77,3 +77,28 @@ func.func @two_memories(%x: memref<4xf32>) -> (memref<8xf32>, memref<8xf32>, mem
   memref.copy %h, %end : memref<4xf32> to memref<4xf32, strided<[1]>>
   return %b, %e, %g, %h : memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<4xf32>
 }
+
+// -----
+
+// A part of fewer dimensions is read before what is copied there is made; so is what an op gives that may be the whole.
+// CHECK-LABEL: func.func @read_before(
+// CHECK-COUNT-4: memref.copy
+func.func @read_before(%x: memref<4x2xf32>, %y: memref<4xf32>, %z: memref<8xf32>) -> (memref<4x2xf32>, memref<4x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %b = memref.alloc() : memref<4x2xf32>
+  linalg.exp ins(%x : memref<4x2xf32>) outs(%b : memref<4x2xf32>)
+  %part = memref.subview %b[0, 1] [4, 1] [1, 1] : memref<4x2xf32> to memref<4xf32, strided<[2], offset: 1>>
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  memref.copy %part, %y : memref<4xf32, strided<[2], offset: 1>> to memref<4xf32>
+  memref.copy %a, %part : memref<4xf32> to memref<4xf32, strided<[2], offset: 1>>
+  %c = memref.alloc() : memref<4x2xf32>
+  linalg.exp ins(%x : memref<4x2xf32>) outs(%c : memref<4x2xf32>)
+  %flat = memref.collapse_shape %c [[0, 1]] : memref<4x2xf32> into memref<8xf32>
+  %d = memref.alloc() : memref<4x1xf32>
+  linalg.fill ins(%zero : f32) outs(%d : memref<4x1xf32>)
+  memref.copy %flat, %z : memref<8xf32> to memref<8xf32>
+  %column = memref.subview %c[0, 1] [4, 1] [1, 1] : memref<4x2xf32> to memref<4x1xf32, strided<[2, 1], offset: 1>>
+  memref.copy %d, %column : memref<4x1xf32> to memref<4x1xf32, strided<[2, 1], offset: 1>>
+  return %b, %c : memref<4x2xf32>, memref<4x2xf32>
+}
