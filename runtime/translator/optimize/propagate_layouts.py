@@ -1,22 +1,24 @@
 """Products are stored in the order in which they are read.
 
 A weight gradient that the update reads transposed is computed transposed instead: BLAS does not care, a transposed
-walk over a large array costs several times a straight one.
+walk over a large array costs several times a straight one. A product that another one sums is computed with the terms
+of each sum side by side where BLAS could not take it as it lies.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Digit, Role, digits_of_cover
-from ipu_mlir.runtime.translator.statements.contraction import loop_kinds, merges
+from ipu_mlir.runtime.translator.statements.contraction import is_matrix, loop_kinds, merges
 from ipu_mlir.runtime.translator.statements.control import Control, all_statements, in_blocks
 from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.statements.transform import parallel_extents, with_accesses
 
 
 def with_layouts(program: Program) -> Program:
-    """Compute a product transposed where all its readers read it transposed."""
+    """Compute a product in the order in which all its readers read it."""
     readers: dict[Buffer, list[Statement]] = {}
     everything = [s for s in all_statements(program.statements) if not isinstance(s, Control)]
     for statement in everything:
@@ -51,16 +53,13 @@ def with_layouts(program: Program) -> Program:
 
 
 def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int, ...] | None:
-    """The strides of ``buffer`` in the order in which ``reader`` walks its result, if it walks digit by digit."""
-    if not isinstance(reader, Elementwise) or len(reader.outputs) != 1:
-        return None
+    """The strides of ``buffer`` in the order in which ``reader`` walks it, if it walks digit by digit."""
     known = {digit.stride: digit.extent for digit in digits}
     found = set()
     for access in reader.sources():
         if access.buffer is not buffer:
             continue
-        loops = [loop for loop, s in enumerate(access.strides) if s and reader.extents[loop] > 1]
-        loops.sort(key=lambda loop: -reader.outputs[0].strides[loop])
+        loops = _walked(reader, access)
         order = tuple(access.strides[loop] for loop in loops)
         if (
             access.offset
@@ -70,6 +69,23 @@ def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int,
             return None
         found.add(order)
     return found.pop() if len(found) == 1 else None
+
+
+def _walked(reader: Statement, access: Access) -> list[int]:
+    """The loops along which ``reader`` would read ``access``, outermost first; none if any order will do."""
+    loops = [loop for loop, s in enumerate(access.strides) if s and reader.extents[loop] > 1]
+    if isinstance(reader, Elementwise) and len(reader.outputs) == 1:
+        return sorted(loops, key=lambda loop: -reader.outputs[0].strides[loop])
+    if not isinstance(reader, Dot) or reader.a.buffer is reader.b.buffer:
+        return []
+    kinds, other = loop_kinds(reader), reader.b if access == reader.a else reader.a
+    own = kinds.rows if access == reader.a else kinds.columns
+    summed = tuple(sorted(kinds.summed, key=lambda loop: -other.strides[loop]))
+    sizes = [prod(reader.extents[loop] for loop in part) for part in (own, summed)]
+    steps = [access.strides[part[-1]] if part else 0 for part in (own, summed)]
+    if all(merges(part, reader.extents, access) for part in (own, summed)) and is_matrix(*sizes, *steps):
+        return []
+    return sorted(loops, key=lambda loop: (loop in summed, -(other if loop in summed else access).strides[loop]))
 
 
 def _matrices(dot: Statement) -> int:

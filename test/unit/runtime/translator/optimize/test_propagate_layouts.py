@@ -38,3 +38,35 @@ def test_a_gradient_that_is_read_transposed_is_computed_transposed(engine):
     rng = np.random.default_rng(1)
     w, x, g = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((M, N), (K, M), (K, N)))
     np.testing.assert_array_equal(made.run([w, x, g])[0], w - np.float32(0.5) * (x.T @ g))
+
+
+def test_a_product_that_another_one_sums_is_computed_with_its_terms_side_by_side(engine):
+    made = engine("""func.func @main(%a: memref<6x5xf32>, %w: memref<3x5x4xf32>, %b: memref<6x4xf32>)
+  -> memref<6x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<3x4x6xf32>
+  linalg.fill ins(%zero : f32) outs(%t : memref<3x4x6xf32>)
+  linalg.generic {indexing_maps = [affine_map<(k, j, b, i) -> (k, i, j)>, affine_map<(k, j, b, i) -> (b, i)>,
+    affine_map<(k, j, b, i) -> (k, j, b)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%w, %a : memref<3x5x4xf32>, memref<6x5xf32>) outs(%t : memref<3x4x6xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %z, %0 : f32
+    linalg.yield %1 : f32
+  }
+  %o = memref.alloc() : memref<6x3xf32>
+  linalg.fill ins(%zero : f32) outs(%o : memref<6x3xf32>)
+  linalg.generic {indexing_maps = [affine_map<(b, k, j) -> (b, j)>, affine_map<(b, k, j) -> (k, j, b)>,
+    affine_map<(b, k, j) -> (b, k)>], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%b, %t : memref<6x4xf32>, memref<3x4x6xf32>) outs(%o : memref<6x3xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %z, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return %o : memref<6x3xf32>
+}""")
+    assert "copyto" not in made.source
+    rng = np.random.default_rng(1)
+    a, w, b = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((6, 5), (3, 5, 4), (6, 4)))
+    np.testing.assert_array_equal(made.run([a, w, b])[0], np.einsum("bi,kij,bj->bk", a, w, b))
