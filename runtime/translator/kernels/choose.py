@@ -39,6 +39,7 @@ from ipu_mlir.runtime.translator.kernels.reductions import (
 )
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
+from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, scattered, with_computed
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
 from ipu_mlir.runtime.translator.statements.access import Buffer, Role
 from ipu_mlir.runtime.translator.statements.control import Control, all_statements
@@ -247,27 +248,35 @@ class Kernels:
         statements: Sequence[Statement],
         nest_of: Callable[[Elementwise], Nest] = ordered,
         loops: Mapping[int, int] | None = None,
-    ) -> list[Nest | Reduced | Statement]:
+    ) -> list[Nest | Reduced | Scattered | Statement]:
         """Element-wise statements as nests, neighbours as one where they can be, and reductions of what they compute.
 
-        What a part alone uses is not stored. ``loops`` are those that are cut, by statement.
+        What a part alone uses is not stored, nor is what a scatter can compute. ``loops`` are those that are cut.
         """
-        parts: list[Nest | Reduced | Statement] = []
+        parts: list[Nest | Reduced | Scattered | Statement] = []
         members: list[list[Statement]] = []
         for statement in statements:
             part = nest_of(statement) if isinstance(statement, Elementwise) else statement
             inside = [*members[-1], statement] if parts else []
             both = self._both(parts[-1], part, (loops or {}).get(id(statement)), inside) if parts else None
             if both is None:
+                if isinstance(part, LibraryCall) and part.codelet in COMBINE:
+                    part = self._scattered(part, parts, members)
                 parts.append(part)
                 members.append([statement])
             else:
                 parts[-1] = both
                 members[-1] = inside
-        return parts
+        return [
+            each for each in parts if not isinstance(each, Nest) or {out.buffer for out, _ in each.stores} - each.elided
+        ]
 
     def _both(
-        self, last: Nest | Reduced | Statement, part: Nest | Statement, loop: int | None, inside: Sequence[Statement]
+        self,
+        last: Nest | Reduced | Scattered | Statement,
+        part: Nest | Statement,
+        loop: int | None,
+        inside: Sequence[Statement],
     ) -> Nest | Reduced | None:
         """``last`` and then ``part`` as one, which does all that is ``inside``; None if they are two."""
         if not isinstance(last, Nest | Reduced):
@@ -280,6 +289,25 @@ class Kernels:
         for each in sums:
             found = None if found is None else fused(found, each, both.cut, self._place)
         return found if found is None or isinstance(part, Nest) else fused(found, part, loop, self._place)
+
+    def _scattered(
+        self,
+        call: LibraryCall,
+        parts: list[Nest | Reduced | Scattered | Statement],
+        members: Sequence[Sequence[Statement]],
+    ) -> Scattered:
+        """``call`` with what is cheap and only for it, of the nests in ``parts``, which they then do not store."""
+        scatter, written = scattered(call), {self._place(call.outputs[0].buffer)}
+        for number in reversed(range(len(parts))):
+            nest, inside = parts[number], members[number]
+            if isinstance(nest, Nest):
+                read = {access.buffer for access in call.inputs}
+                own = self._elided(nest, [*inside, call]) - nest.elided & read
+                found = with_computed(scatter, nest, own, written, self._place) if own else None
+                if found is not None:
+                    scatter, parts[number] = found, replace(nest, elided=nest.elided | own)
+            written |= {self._place(access.buffer) for statement in inside for access in statement.dests()}
+        return scatter
 
     def _elided(self, nest: Nest, inside: Sequence[Statement]) -> frozenset[Buffer]:
         """What is written and read at the same point of ``nest``, and nowhere else."""

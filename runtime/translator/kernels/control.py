@@ -16,7 +16,7 @@ from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random_us, write_random
 from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import RUNNING, running_us, write_running, write_scan
-from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, points_of, scatter_us, write_scatter
+from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, points_of, scatter_us, write_scatter
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.control import Bound, Branch, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.statements.expression import Expression, Read, postorder
@@ -57,7 +57,7 @@ CODELETS: dict[str, CodeletKernel] = {
 }
 
 
-def write_statements(function: Function, statements: Sequence[Statement]) -> None:
+def write_statements(function: Function, statements: Sequence[Statement | Scattered]) -> None:
     """Append ``statements``, one after the other.
 
     Raises:
@@ -68,7 +68,7 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
             _write(function, statement)
 
 
-def _write(function: Function, statement: Statement | Nest | Reduced) -> None:
+def _write(function: Function, statement: Statement | Nest | Reduced | Scattered) -> None:
     match statement:
         case ForLoop():
             _write_for(function, statement)
@@ -88,6 +88,8 @@ def _write(function: Function, statement: Statement | Nest | Reduced) -> None:
             _write_slice_update(function, statement)
         case Scan():
             write_scan(function, statement)
+        case Scattered():
+            write_scatter(function, statement)
         case LibraryCall() if statement.codelet in CODELETS:
             CODELETS[statement.codelet].write(function, statement)
         case _:

@@ -1,17 +1,32 @@
 """Scatters: one update after the other, whole rows of them as vectors."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel
+from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
-from ipu_mlir.runtime.translator.kernels.nests import vectors
+from ipu_mlir.runtime.translator.kernels.nests import Nest, vectors
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
-from ipu_mlir.runtime.translator.statements.access import Access
-from ipu_mlir.runtime.translator.statements.statements import LibraryCall
+from ipu_mlir.runtime.translator.optimize.forward_copies import copied_by, reading_through
+from ipu_mlir.runtime.translator.statements.access import Access, Buffer, digits_of_cover
+from ipu_mlir.runtime.translator.statements.cost import call_us
+from ipu_mlir.runtime.translator.statements.expression import (
+    Apply,
+    Const,
+    Expression,
+    Gather,
+    Read,
+    bits,
+    loops_of,
+    moving_accesses,
+    postorder,
+    rewrite,
+)
+from ipu_mlir.runtime.translator.statements.statements import Elementwise, LibraryCall, Origin
 
 COMBINE = {
     "scatter_set": None,
@@ -24,6 +39,7 @@ COMBINE = {
 
 _CALL_US, _ELEMENT_US, _ROW_US = 12.0, 0.011, 0.0017  # of NumPy's: a scatter, and each element, in a row
 _FEWEST_LANES = 4  # elements of a row from which a vector with a mask beats single numbers
+_DEAREST_US, _MOST_US = 17.0, 100.0  # of a call and of all, for 64K elements: more is computed in vectors, before
 
 
 def updates_of(call: LibraryCall) -> tuple[int, ...]:
@@ -31,24 +47,89 @@ def updates_of(call: LibraryCall) -> tuple[int, ...]:
     return np.broadcast_shapes(*call.shapes[: len(call.shapes[-1]) + 2])
 
 
-def write_scatter(function: Function, call: LibraryCall) -> None:
-    """Append the loops over the updates of ``call``."""
+@dataclass(frozen=True)
+class Scattered:
+    """The scatter ``call`` of ``values``: its indexes, guard and update at the points of all updates."""
+
+    call: LibraryCall
+    values: tuple[Expression, ...]
+
+
+def scattered(call: LibraryCall) -> Scattered:
+    """``call``, with what it is given in memory."""
+    whole, given = updates_of(call), len(call.shapes[-1]) + 2
+    accesses = [
+        replace(access, strides=_spread(access.strides, shape, len(whole)))
+        for access, shape in zip(call.inputs[:given], call.shapes, strict=False)
+    ]
+    return Scattered(call, tuple(Read(access.buffer.dtype, access) for access in accesses))
+
+
+def with_computed(
+    scatter: Scattered, nest: Nest, own: Set[Buffer], written: Set[Buffer], place: Callable[[Buffer], Buffer]
+) -> Scattered | None:
+    """``scatter`` computing, update by update, what it reads of ``nest``, all of which is its ``own``.
+
+    None if that is dear, or cannot be said: ``written`` are places that change before the scatter is done.
+    """
+    changed = written | {place(out.buffer) for out, _ in nest.stores}
+    stored: dict[tuple[Buffer, int, tuple[int, ...]], Expression] = {}
+    made: dict[Buffer, tuple[Access, Expression]] = {}
+
+    def at_hand(node: Expression) -> Expression:
+        access = node.access if isinstance(node, Read) else None
+        known = access and stored.get((place(access.buffer), access.offset, access.strides))
+        return node if known is None else bits(known, node.dtype)
+
+    for group in nest.groups:
+        values = rewrite([value for _, value in group], at_hand)
+        for (out, _), value in zip(group, values, strict=True):
+            stored[place(out.buffer), out.offset, out.strides] = value
+            made[out.buffer] = out, value
+    whole = updates_of(scatter.call)
+
+    def computed(node: Expression) -> Expression:
+        if not isinstance(node, Read) or node.access.buffer not in own:
+            return node
+        out, value = made[node.access.buffer]
+        if digits_of_cover(out, nest.extents) is None or out.buffer.narrow is not None:
+            return node
+        statement, through = Elementwise(nest.extents, Origin("", ""), (out,), (value,)), dict[Access, Access]()
+        for access in moving_accesses([value]):
+            found = reading_through(node.access, whole, copied_by(statement, access))
+            if found is None or place(access.buffer) in changed:
+                return node
+            through[access] = found
+
+        def moved(inner: Expression) -> Expression:
+            return replace(inner, access=through[inner.access]) if isinstance(inner, Read | Gather) else inner
+
+        return bits(rewrite([value], moved)[0], node.dtype)
+
+    values = tuple(rewrite(scatter.values, computed))
+    nodes = postorder(values)
+    if any(isinstance(node, Read) and node.access.buffer in own for node in nodes):
+        return None
+    costs = [
+        call_us(node.call) if isinstance(node, Apply) else _DEAREST_US * isinstance(node, Gather) for node in nodes
+    ]
+    return replace(scatter, values=values) if max(costs) <= _DEAREST_US and sum(costs) <= _MOST_US else None
+
+
+def write_scatter(function: Function, scatter: LibraryCall | Scattered) -> None:
+    """Append the loops over the updates of ``scatter``."""
+    if isinstance(scatter, LibraryCall):
+        scatter = scattered(scatter)
+    call = scatter.call
     (out,) = call.outputs
-    whole, rank = updates_of(call), len(call.shapes[-1])
     if out.buffer.narrow is not None:
         raise NoKernel("narrow floats are rounded when they are combined")
     if not call.updated[0]:
         raise NoKernel("a scatter changes what is there")
-    given = call.inputs[: rank + 2]
-    if any(function.place(each.buffer) is function.place(out.buffer) for each in given):
+    if any(function.place(each.buffer) is function.place(out.buffer) for each in moving_accesses(scatter.values)):
         raise NoKernel("a scatter reads what it writes")
-    if 0 in whole:
-        return
-    accesses = [
-        Access(access.buffer, access.offset, _spread(access.strides, shape, len(whole)))
-        for access, shape in zip(given, call.shapes, strict=False)
-    ]
-    _Scatter(function, call, whole, accesses).write()
+    if 0 not in updates_of(call):
+        _Scatter(function, call, updates_of(call), scatter.values).write()
 
 
 def _spread(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -58,19 +139,19 @@ def _spread(strides: tuple[int, ...], shape: tuple[int, ...], rank: int) -> tupl
 
 @dataclass
 class _Scatter:
-    """The loops of ``call`` over updates of shape ``whole``; ``accesses`` are its indexes, guard and update there."""
+    """The loops of ``call`` over updates of shape ``whole``; ``values`` are its indexes, guard and update there."""
 
     function: Function
     call: LibraryCall
     whole: tuple[int, ...]
-    accesses: list[Access]
+    values: tuple[Expression, ...]
     points: Points = field(init=False)
 
     def __post_init__(self) -> None:
         self.points = Points(self.function, self.whole, [[n] for n, size in enumerate(self.whole) if size > 1])
         self.out, self.extents = self.call.outputs[0], self.call.shapes[-1]
         self.rank = len(self.extents)
-        *self.indexes, self.guard, self.update = self.accesses
+        *self.indexes, self.guard, self.update = self.values
         if self._is_by_rows():
             self.points.vector_axis = len(self.points.axes) - 1
 
@@ -80,8 +161,10 @@ class _Scatter:
             return False
         axis = _counting_axis(self.call.inputs[self.rank - 1], self.call.shapes[self.rank - 1], self.extents[-1])
         others = (*self.indexes[:-1], self.guard)
-        stands = all(not access.strides[-1] for access in others)
-        return axis == -1 and stands and self.out.strides[-1] == 1 and self.update.strides[-1] in (0, 1)
+        last = len(self.whole) - 1
+        stands = all(last not in loops_of(value) for value in others)
+        is_side_by_side = all(access.strides[-1] in (0, 1) for access in moving_accesses([self.update]))
+        return axis == -1 and stands and self.out.strides[-1] == 1 and is_side_by_side
 
     def write(self, depth: int = 0) -> None:
         """The loops from axis ``depth`` on."""
@@ -100,43 +183,60 @@ class _Scatter:
         begin: str | None = code.index(self.out.offset)
         inside: str | None = None
         tests = []
-        for dimension in range(self.rank - (self.points.vector_axis is not None)):
-            index = self.points.load(self.indexes[dimension], self.indexes[dimension].buffer.dtype)
+        wanted = self.indexes[: self.rank - (self.points.vector_axis is not None)]
+        known = self._known((*wanted, self.guard), {})
+        for dimension, value in enumerate(wanted):
+            index = known[id(value)]
             if index.dtype.kind != "i":
                 raise NoKernel("an index has a sign")
             at = ops.cast(index, I64).name
             tests.append(code.value(f"arith.cmpi ult, {at}, {code.index(self.extents[dimension])} : i64"))
             begin = function.plus(begin, function.times(at, self.out.strides[dimension]))
-        known = self.guard.buffer.value
-        if known is None or not known.all():
-            tests.append(ops.cast(self.points.load(self.guard, self.guard.buffer.dtype), np.dtype(bool)).name)
+        if not _is_always(self.guard):
+            tests.append(ops.cast(known[id(self.guard)], np.dtype(bool)).name)
         for test in tests:
             inside = test if inside is None else code.value(f"arith.andi {inside}, {test} : i1")
         if inside is None:
-            self._updates(begin)
+            self._updates(begin, known)
             return
         with function.branch(inside):
-            self._updates(begin)
+            self._updates(begin, known)
 
-    def _updates(self, begin: str | None) -> None:
+    def _known(self, roots: tuple[Expression, ...], values: dict[int, Value]) -> dict[int, Value]:
+        """``values``, and those that ``roots`` need at the point at hand."""
+        values = dict(values)
+        for node in postorder(roots):
+            if id(node) not in values:
+                values[id(node)] = self.points.value(node, values)
+        return values
+
+    def _updates(self, begin: str | None, known: dict[int, Value]) -> None:
         points, axis = self.points, self.points.vector_axis
         if axis is None:
-            self._combine(begin, 1)
+            self._combine(begin, 1, known)
             return
         for number, mask in vectors(self.function, points.known_count(axis)):
             points.at[axis], points.mask = number, mask
-            self._combine(self.function.plus(begin, number), LANES)
+            self._combine(self.function.plus(begin, number), LANES, known)
         points.at.pop(axis)
         points.mask = None
 
-    def _combine(self, place: str | None, lanes: int) -> None:
+    def _combine(self, place: str | None, lanes: int, known: dict[int, Value]) -> None:
         function, dtype, mask = self.function, self.out.buffer.dtype, self.points.mask
         pointer, at = function.pointer(self.out.buffer), place or function.code.index(0)
-        new = self.points.load(self.update, dtype)
+        new = self._known((self.update,), known)[id(self.update)]
         name = COMBINE[self.call.codelet]
         if name is not None:
             new = apply_call(function.ops, name, dtype, [function.load(pointer, at, dtype, lanes, mask), new])
         function.store(pointer, at, function.ops.wide(new, lanes), mask)
+
+
+def _is_always(guard: Expression) -> bool:
+    """True if ``guard`` is known to hold for all updates."""
+    if isinstance(guard, Const):
+        return bool(guard.value)
+    known = guard.access.buffer.value if isinstance(guard, Read) else None
+    return known is not None and bool(known.all())
 
 
 def points_of(call: LibraryCall) -> int:

@@ -1,12 +1,14 @@
 """Scatters as kernels beside the definition of their codelets: by rows and one by one, in order, within bounds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, Role, row_major
-from ipu_mlir.runtime.translator.statements.expression import Read
+from ipu_mlir.runtime.translator.statements.expression import Const, Expression, Read, apply, cast
 from ipu_mlir.runtime.translator.statements.iota import numbers
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements.statements import Elementwise, LibraryCall, Origin, Program
@@ -58,7 +60,7 @@ def test_scatters(codelet, dtype, table, indexes, guard, update, vectors) -> Non
             shape = (*axes, table[dimension]) if dimension else (table[dimension], *axes)
             found = counted[dimension]
             buffers.append(Buffer("iota", found.elements, found.dtype, Role.CONSTANT, shape, value=found.value))
-            values.append(found.value.reshape(shape))
+            values.append(np.arange(table[dimension]).reshape(shape))
         else:
             buffers.append(array(f"at{dimension}", "i8", shape))
             values.append(rng.integers(-2, table[dimension] + 2, shape))
@@ -75,6 +77,41 @@ def test_scatters(codelet, dtype, table, indexes, guard, update, vectors) -> Non
     (got,) = Engine.of(translation).run(given)
     (want,) = codelet_named(codelet).per_tile(*values, *given[-2:], *(each.value for each in counted), given[0])
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("is_read_elsewhere", [False, True])
+@pytest.mark.parametrize(("table", "places", "update"), [((50,), (60, 8), (60, 8)), ((9, 37), (40, 1), (40, 37))])
+def test_scatters_compute_what_only_they_read(table, places, update, is_read_elsewhere) -> None:
+    at, old = array("at", "i4", (int(np.prod(places)),)), array("t", "f4", table)
+    x = array("x", "f4", (int(np.prod(update)),))
+    columns = Buffer("iota", 37, np.dtype("i8"), Role.CONSTANT, (1, 37), value=np.arange(37))
+    index = cast(apply("maximum", Read(at.dtype, whole(at)), Const.of(0, at.dtype)), np.dtype("i8"))
+    guard = apply("less", index, Const.of(table[0], index.dtype), dtype=np.dtype("?"))
+    twice = apply("add", Read(x.dtype, whole(x)), Read(x.dtype, whole(x)))
+
+    def made(name: str, value: Expression, shape: tuple[int, ...]) -> tuple[Buffer, Elementwise]:
+        buffer = Buffer(name, int(np.prod(shape)), value.dtype, Role.TEMPORARY, shape)
+        return buffer, Elementwise((buffer.elements,), AT, (Access(buffer, 0, (1,)),), (value,))
+
+    parts = [made("places", index, places), made("guard", guard, places), made("twice", twice, update)]
+    (to, _), (inside, _), (new, _) = parts
+    scatter = program("scatter_add", [to, columns][: len(table)], inside, new, old)
+    both = replace(scatter, arguments=(old, at, x), statements=(*(each for _, each in parts), *scatter.statements))
+    if is_read_elsewhere:
+        both = replace(both, results=(*both.results, whole(to)), result_shapes=(table, places))
+    translation = translate_statements(both, TranslatorOptions(kernels="always"))
+    (call,) = [line for line in translation.source.splitlines() if ".run(" in line]
+    assert not [name for name in ("places", "guard", "twice") if name in call]
+    rng = np.random.default_rng(0)
+    values = [rng.integers(-9, 60, each.elements).astype(each.dtype) for each in both.arguments]
+    got, *others = Engine.of(translation).run([values[0].reshape(table), *values[1:]])
+    clipped = np.maximum(values[1], 0).reshape(places)
+    counts = list(map(np.arange, table))
+    indexes = [clipped, np.arange(37).reshape(1, 37)][: len(table)]
+    terms = (clipped < table[0], 2 * values[2].reshape(update), *counts, values[0].reshape(table))
+    (want,) = codelet_named("scatter_add").per_tile(*indexes, *terms)
+    np.testing.assert_array_equal(got, want)
+    assert [np.array_equal(other, clipped) for other in others] == [True] * is_read_elsewhere
 
 
 def test_large_scatters_are_kernels_by_themselves() -> None:
