@@ -73,10 +73,12 @@ def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int,
 
 def _walked(reader: Statement, access: Access) -> list[int]:
     """The loops along which ``reader`` would read ``access``, outermost first; none if any order will do."""
+    if not isinstance(reader, Elementwise | Dot):
+        return []  # a codelet has no loops
     loops = [loop for loop, s in enumerate(access.strides) if s and reader.extents[loop] > 1]
-    if isinstance(reader, Elementwise) and len(reader.outputs) == 1:
-        return sorted(loops, key=lambda loop: -reader.outputs[0].strides[loop])
-    if not isinstance(reader, Dot) or reader.a.buffer is reader.b.buffer:
+    if isinstance(reader, Elementwise):
+        return sorted(loops, key=lambda loop: -reader.outputs[0].strides[loop]) if len(reader.outputs) == 1 else []
+    if reader.a.buffer is reader.b.buffer:
         return []
     kinds, other = loop_kinds(reader), reader.b if access == reader.a else reader.a
     own = kinds.rows if access == reader.a else kinds.columns

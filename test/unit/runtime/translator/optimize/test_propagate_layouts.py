@@ -70,3 +70,22 @@ def test_a_product_that_another_one_sums_is_computed_with_its_terms_side_by_side
     rng = np.random.default_rng(1)
     a, w, b = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((6, 5), (3, 5, 4), (6, 4)))
     np.testing.assert_array_equal(made.run([a, w, b])[0], np.einsum("bi,kij,bj->bk", a, w, b))
+
+
+def test_a_product_that_a_codelet_reads_stays_as_it_is(engine):
+    made = engine("""func.func @main(%a: memref<3x4xf32>, %b: memref<4x5xf32>) -> memref<3x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<3x5xf32>
+  linalg.fill ins(%zero : f32) outs(%t : memref<3x5xf32>)
+  linalg.matmul ins(%a, %b : memref<3x4xf32>, memref<4x5xf32>) outs(%t : memref<3x5xf32>)
+  %o = memref.alloc() : memref<3x5xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"], library_call = "sort"}
+    ins(%t : memref<3x5xf32>) outs(%o : memref<3x5xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    linalg.yield %x : f32
+  }
+  return %o : memref<3x5xf32>
+}""")
+    a, b = np.arange(12, dtype="f4").reshape(3, 4), np.arange(20, 0, -1, dtype="f4").reshape(4, 5)
+    np.testing.assert_array_equal(made.run([a, b])[0], np.sort(a @ b))
