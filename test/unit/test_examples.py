@@ -134,6 +134,10 @@ def test_a_network_trains_only_where_it_computes_again_and_offloads() -> None:
     assert [line for line in shown if line not in page] == []
 
 
+def test_replicas_train_with_a_gradient_of_their_own_and_state_in_remote_memory() -> None:
+    assert run("train_on_replicas.py").startswith("loss 7.23 -> ")
+
+
 @pytest.mark.parametrize("name", ["custom_pass.py", "custom_planner.py"])
 def test_extension_fits_on_a_screen(name: str) -> None:
     assert code_lines(name) <= 30
