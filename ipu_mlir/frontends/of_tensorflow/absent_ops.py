@@ -298,6 +298,10 @@ def _has_known_numbers(given: dict[str, Any]) -> bool:
     return known(given["segment_ids"]) is not None
 
 
+def _inverse_order(x: Any) -> Any:
+    return tf.scatter_nd(x[:, None], tf.range(x.shape[0], dtype=x.dtype), x.shape)
+
+
 def _is_known_crop(given: dict[str, Any]) -> bool:
     return known(given["crop_size"]) is not None and tf.convert_to_tensor(given["image"]).shape.is_fully_defined()
 
@@ -320,6 +324,7 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], 
     (gen_image_ops, "resize_bicubic", resizing.bicubic, resizing.is_of_known_size),
     (gen_image_ops, "resize_area", resizing.area, resizing.is_of_known_size),
     (gen_image_ops, "scale_and_translate", resizing.scaled_and_translated, resizing.is_of_known_size),
+    (tf.math, "invert_permutation", _inverse_order, lambda given: known(given["x"]) is None),
     (gen_linalg_ops, "matrix_determinant", linear_algebra.determinant, linear_algebra.is_real),
     (tf.linalg, "slogdet", linear_algebra.sign_and_logarithm, linear_algebra.is_real),
     (gen_linalg_ops, "lu", linear_algebra.factors, linear_algebra.is_real),
