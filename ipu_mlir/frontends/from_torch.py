@@ -26,7 +26,7 @@ from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequenc
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
 from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
-from ipu_mlir.frontends.of_torch.tracing import PlainFunctions, trace_plainly, why
+from ipu_mlir.frontends.of_torch.tracing import PADDED, PlainFunctions, trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -262,6 +262,8 @@ def _example(leaf: Any) -> Any:
     """What PyTorch traces for a leaf of the arguments: a tensor of its own, because tracing knows tensors apart by who
     they are, and one that is given twice would be one argument.
     """
+    if isinstance(leaf, torch.Tensor) and leaf.is_nested:
+        raise CompileError(f"an argument is a nested tensor, whose rows have no size in common; {PADDED}")
     if isinstance(leaf, torch.Tensor):
         return leaf.detach().clone().requires_grad_(leaf.requires_grad)
     if isinstance(leaf, TensorSpec):

@@ -27,6 +27,7 @@ from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_torch import detection, packed, quantized, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
 
@@ -68,6 +69,8 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(patch.object(torch.nn.SyncBatchNorm, "forward", norm_over_replicas))
     for place, name in ((torch.ScriptMethod, "__call__"), (torchbind, "_orig_scriptmethod_call")):
         settings.enter_context(patch.object(place, name, _run_script))
+    for name in ("nested_tensor", "as_nested_tensor", "nested_tensor_from_jagged", "narrow"):
+        settings.enter_context(patch.object(torch.nested, name, partial(_refuse_nested, name)))
     distribution = torch.distributions.Distribution
     settings.callback(distribution.set_default_validate_args, distribution._validate_args)
     distribution.set_default_validate_args(False)
@@ -75,6 +78,14 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def _refuse_nested(name: str, *_: Any, **__: Any) -> None:
+    raise CompileError(f"torch.nested.{name} makes a tensor whose rows have no size in common; {PADDED}")
+
+
+PADDED = "give a padded tensor and the lengths, torch.nn.utils.rnn.pad_sequence"
+"""What has the place of nested tensors."""
 
 
 def _run_script(method: Any, *args: Any, **kwargs: Any) -> Any:

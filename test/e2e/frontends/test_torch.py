@@ -412,3 +412,13 @@ def test_a_module_may_give_gradients_by_its_arguments():
 
     model, places = Forces(), torch.randn(5, 3)
     assert_same(ipu.compile(model, args=[places], target=TARGET)(places), model(places))
+
+
+def test_nested_tensors_are_refused():
+    rows = [torch.ones(2), torch.ones(3)]
+    for source, arg in (
+        (lambda x: torch.nested.as_nested_tensor([x[:2], x]).to_padded_tensor(0.0), torch.ones(3)),
+        (lambda x: x.to_padded_tensor(0.0), torch.nested.nested_tensor(rows)),
+    ):
+        with pytest.raises(ipu.CompileError, match="rows have no size in common; give a padded tensor"):
+            ipu.compile(source, args=[arg])
