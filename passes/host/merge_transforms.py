@@ -217,7 +217,8 @@ def _read_reals(op: ir.Operation, fill: ir.Operation, copy: ir.Operation, writes
     """Let ``op`` read the real numbers that ``copy`` puts beside zeros."""
     source, dest = copy.operands
     offset, strides = _steps_of(dest)
-    is_all = prod(source.type.shape) == prod(op.operands[0].type.shape) and (offset, strides[-1]) == (0, 2)
+    of_rows = op.operands[0].type.rank == 2
+    is_all = of_rows and prod(source.type.shape) == prod(op.operands[0].type.shape) and (offset, strides[-1]) == (0, 2)
     if not is_all or writes.between(source, copy, op):
         return
     with ir.InsertionPoint(op), op.location:
@@ -229,7 +230,8 @@ def _read_reals(op: ir.Operation, fill: ir.Operation, copy: ir.Operation, writes
 
 def _give_reals(op: ir.Operation, fill: ir.Operation, copy: ir.Operation, writes: MemoryWrites) -> None:
     """Let ``op``, of which only real parts are read, read the first half of its rows, without zeros for the others."""
-    (source, dest), (_, size, _) = copy.operands, op.operands[0].type.shape
+    source, dest = copy.operands
+    size = op.operands[0].type.shape[-2]
     results = [(user, seen) for user, seen in _users(root_of(op.operands[1])) if user != op]
     is_half = list(source.type.shape)[-2:] == [size // 2 + 1, 2] and _steps_of(dest)[0] == 0
     if SECOND_HALF not in op.attributes or not results or not is_half or writes.between(source, copy, op):

@@ -245,6 +245,8 @@ func.func @is_written(%x: memref<2x16x2xf32>) -> memref<2x16x2xf32> {
 }
 
 #real_rows = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+#real_stacks = affine_map<(s, i, k, j, l) -> (s, i, k)>
+#half_stacks = affine_map<(s, i, k, j, l) -> (s, i, j, l)>
 #half_rows = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 
 // Real numbers are read where they are, not beside zeros.
@@ -292,4 +294,33 @@ func.func @reals_are_given(%x: memref<2x9x2xf32>) -> memref<2x16xf32> {
   %found = memref.alloc() : memref<2x16xf32>
   memref.copy %reals, %found : memref<2x16xf32, strided<[32, 2]>> to memref<2x16xf32>
   return %found : memref<2x16xf32>
+}
+
+// Stacks of rows, which no pass has cut, keep their zeros.
+// CHECK-LABEL: func.func @stacks
+// CHECK: library_call = "ifft"} ins(%{{.*}} : memref<3x2x16x2xf32>)
+// CHECK: library_call = "rfft"} ins(%{{.*}} : memref<3x2x16xf32, strided<[64, 32, 2]>>)
+func.func @stacks(%x: memref<3x2x9x2xf32>, %y: memref<3x2x16xf32>) -> (memref<3x2x16x2xf32>, memref<3x2x9x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %pairs = memref.alloc() : memref<3x2x16x2xf32>
+  linalg.fill ins(%zero : f32) outs(%pairs : memref<3x2x16x2xf32>)
+  %at = memref.subview %pairs[0, 0, 0, 0] [3, 2, 9, 2] [1, 1, 1, 1] : memref<3x2x16x2xf32> to memref<3x2x9x2xf32, strided<[64, 32, 2, 1]>>
+  memref.copy %x, %at : memref<3x2x9x2xf32> to memref<3x2x9x2xf32, strided<[64, 32, 2, 1]>>
+  %out = memref.alloc() : memref<3x2x16x2xf32>
+  linalg.generic {indexing_maps = [#id4, #id4], iterator_types = ["parallel", "parallel", "reduction", "reduction"], library_call = "ifft"}
+      ins(%pairs : memref<3x2x16x2xf32>) outs(%out : memref<3x2x16x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %zero : f32
+  }
+  %others = memref.alloc() : memref<3x2x16x2xf32>
+  linalg.fill ins(%zero : f32) outs(%others : memref<3x2x16x2xf32>)
+  %reals = memref.subview %others[0, 0, 0, 0] [3, 2, 16, 1] [1, 1, 1, 1] : memref<3x2x16x2xf32> to memref<3x2x16xf32, strided<[64, 32, 2]>>
+  memref.copy %y, %reals : memref<3x2x16xf32> to memref<3x2x16xf32, strided<[64, 32, 2]>>
+  %halves = memref.alloc() : memref<3x2x9x2xf32>
+  linalg.generic {indexing_maps = [#real_stacks, #half_stacks], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"], library_call = "rfft"}
+      ins(%reals : memref<3x2x16xf32, strided<[64, 32, 2]>>) outs(%halves : memref<3x2x9x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %zero : f32
+  }
+  return %out, %halves : memref<3x2x16x2xf32>, memref<3x2x9x2xf32>
 }
