@@ -172,17 +172,31 @@ def _pairs(points: Points, outs: Sequence[Access], axis: int) -> dict[Access, Ac
 
 
 def _write_staged(function: Function, nest: Nest) -> None:
-    """Compute all values, then store them."""
-    points, copies, stages = prod(nest.extents), [], []
-    strides = row_major(nest.extents)
-    for out, value in nest.stores:
-        held = Buffer(f"{out.buffer.name}_staged", points, value.dtype, out.buffer.role, nest.extents)
-        if points * value.dtype.itemsize > _STAGED_BYTES:
-            raise NoKernel("too much would have to be held before it is written")
-        function.hold(held, points * value.dtype.itemsize)
-        stages.append((Access(held, 0, strides), value))
-        copies.append((out, Read(value.dtype, Access(held, 0, strides))))
-    write_nest(function, replace(nest, groups=(tuple(stages),), begin=None))
+    """Compute all values, then store them; what a group before has computed is read from where it is held."""
+    points, strides = prod(nest.extents), row_major(nest.extents)
+    groups, copies, held_at = [], [], dict[tuple[Buffer, int, tuple[int, ...]], Access]()
+
+    def change(access: Access) -> Access:
+        held = held_at.get((function.place(access.buffer), access.offset, access.strides), access)
+        if held.buffer.dtype != access.buffer.dtype:
+            raise NoKernel("what is held is read as another type")
+        return held
+
+    for group in nest.groups:
+        stages = []
+        for (out, _), value in zip(group, with_reads(tuple(value for _, value in group), change), strict=True):
+            held = Buffer(f"{out.buffer.name}_staged", points, value.dtype, out.buffer.role, nest.extents)
+            if points * value.dtype.itemsize > _STAGED_BYTES:
+                raise NoKernel("too much would have to be held before it is written")
+            function.hold(held, points * value.dtype.itemsize)
+            stages.append((Access(held, 0, strides), value))
+            copies.append((out, Read(value.dtype, Access(held, 0, strides))))
+        groups.append(tuple(stages))
+        held_at |= {
+            (function.place(out.buffer), out.offset, out.strides): at
+            for (out, _), (at, _) in zip(group, stages, strict=True)
+        }
+    write_nest(function, replace(nest, groups=tuple(groups), begin=None))
     write_nest(function, replace(nest, groups=(tuple(copies),)))
 
 
