@@ -98,6 +98,7 @@ NORMALIZE: tuple[str, ...] = (
     "lower-affine",
     "canonicalize",
     "cse",
+    "ipu-recompute",
     "ipu-outline-layers",
     "ipu-set-float-modes",
     "ipu-promote-variables",
@@ -157,6 +158,7 @@ PLACE: tuple[str, ...] = (
     "ipu-partition",
     "ipu-place-tensors",
     "ipu-hoist-casts",
+    "ipu-recompute",
     "ipu-reuse-operands",
 )
 """Normalised linalg -> every tensor in its place. Passes that ignore or break encodings run before placement.

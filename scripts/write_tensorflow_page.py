@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "tensorflow.md"
 MARK = "<!-- This table is written by python scripts/write_tensorflow_page.py. -->\n"
 OPTIONS = {
-    "allow_recompute": "stages of pipelines that train compute again, as `recomputation_mode` says",
+    "allow_recompute": "gradients compute forward ops again; stages of pipelines as `recomputation_mode` says",
     "auto_select_ipus": "devices, and IPUs of each",
     "select_ipus": "devices by the listing",
     "compilation_poplar_options": "`autoReport`: profile and page of each program, in a folder",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         float_modes: str | Mapping[str, Any] | None
         partials_type: str | None
         outline_layers: bool
+        recompute: float | None
         kernels: str | None
 
 
@@ -80,6 +81,7 @@ def compile(
     float_modes: str | Mapping[str, Any] | None = None,
     partials_type: str | None = None,
     outline_layers: bool = True,
+    recompute: float | None = None,
     kernels: str | None = None,
 ) -> "Executable | DynamicExecutable | Programs":
     """Compile a program for the IPU.
@@ -117,6 +119,8 @@ def compile(
             that of their result, which takes fewer cycles and bytes and rounds each term.
         outline_layers: whether layers that a large program repeats are one function, which is compiled once and stored
             once on each tile; a call takes a sync or two more than the layer in its place.
+        recompute: values of the forward part of a gradient that are computed again instead of stored, where the program
+            holds less then: in at most this share of the cycles of the forward part. By default none are.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
@@ -139,6 +143,7 @@ def compile(
             float_modes,
             partials_type,
             outline_layers,
+            recompute,
             kernels,
         )
         return _compile(source, entry, args, kwargs or {}, how)
@@ -159,6 +164,7 @@ class How:
     float_modes: str | Mapping[str, Any] | None = None
     partials_type: str | None = None
     outline_layers: bool = True
+    recompute: float | None = None
     kernels: str | None = None
 
     @cached_property

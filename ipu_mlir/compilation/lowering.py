@@ -21,6 +21,7 @@ from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.passes.pipelining.recompute import Recompute
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.plugins import loaded_passes
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
@@ -204,6 +205,7 @@ def plan_lowering(
     float_modes: str | Mapping[str, Any] | None = None,
     partials_type: str | None = None,
     outline_layers: bool = True,
+    recompute: float | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -217,6 +219,7 @@ def plan_lowering(
         float_modes: options of ``ipu-set-float-modes``, by name or as text.
         partials_type: ``partials`` of ``ipu-widen-sums``.
         outline_layers: False leaves out ``ipu-outline-layers``.
+        recompute: ``cycles`` of ``ipu-recompute``.
 
     Raises:
         CompileError: a pass or an option that does not exist, or a pipeline together with what is for the default
@@ -243,6 +246,8 @@ def plan_lowering(
             raise CompileError("give partials_type as partials of an ipu-widen-sums of your own pipeline=")
         if not outline_layers:
             raise CompileError("leave ipu-outline-layers out of your own pipeline=")
+        if recompute is not None:
+            raise CompileError("give recompute as cycles of an ipu-recompute of your own pipeline=")
         return Lowering({"l3": (begin, *with_plugins().resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -259,6 +264,9 @@ def plan_lowering(
         stages["l1"] = replace_pass(stages["l1"], make_pass(WidenSums, f"partials={partials_type}"))
     if not outline_layers:
         stages["l1"] = tuple(each for each in stages["l1"] if each.text != OutlineLayers.name)
+    if recompute is not None:
+        again = make_pass(Recompute, f"cycles={recompute}")
+        stages |= {level: replace_pass(stages[level], again) for level in ("l1", "l2")}
     if merge_collectives is not None:
         stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)

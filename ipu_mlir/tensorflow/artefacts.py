@@ -48,6 +48,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
         device.sums,
         device.merging,
         device.outlining,
+        device.recomputing,
         device.float_modes,
         device.io_proportion,
         text,

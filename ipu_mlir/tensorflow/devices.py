@@ -39,6 +39,7 @@ class Device:
         merging: options of ``ipu-merge-collectives``, by name.
         remote_merging: which variables in remote memory ``ipu-merge-remote-buffers`` merges.
         outlining: whether layers that are alike are one function.
+        recomputing: whether values of the forward part of a gradient may be computed again, outside of pipelines.
         float_modes: options of ``ipu-set-float-modes``, by name.
         io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
@@ -53,6 +54,7 @@ class Device:
     merging: tuple[tuple[str, int], ...] = ()
     remote_merging: Merged = "beneficial"
     outlining: bool = True
+    recomputing: bool = False
     float_modes: tuple[tuple[str, Any], ...] = ()
     io_proportion: float = 0.9
     connection: str = "ALWAYS"

@@ -15,6 +15,7 @@ from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.pipelines import PIPELINE
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
@@ -90,7 +91,10 @@ class Program:
         try:
             traced = trace(function, specs, name, written_in)
             products = _largest_product(traced.module)
-            lowering = _lowering(device, traced.ipus)
+            recomputes = device.recomputing and not list_ops(
+                traced.module.operation, PIPELINE
+            )  # those say it of stages
+            lowering = _lowering(device, traced.ipus, recomputes)
             assert lowering.target is not None, "programs of a device are for its machine"
             self.executable = executable = executable_of(traced.module, lowering, device, name)
         except CompileError as error:
@@ -383,7 +387,7 @@ def _say_replicas(traced: Traced, target: Target, name: str, apart: Collection[s
         )
 
 
-def _lowering(device: Device, ipus: int) -> Lowering:
+def _lowering(device: Device, ipus: int, recomputes: bool = False) -> Lowering:
     """The way to programs for ``device`` that need ``ipus`` of its IPUs: as many replicas as there are.
 
     Of a program for 3 IPUs on a device of 4 there is one, and an IPU of it is idle.
@@ -394,7 +398,11 @@ def _lowering(device: Device, ipus: int) -> Lowering:
             f"the program is for {ipus} IPUs, and the device has {whole}; configure auto_select_ipus={ipus}"
         )
     ipus = next(each for each in range(ipus, whole + 1) if whole % each == 0)
-    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus), outline_layers=device.outlining)
+    lowering = plan_lowering(
+        replace(device.target, ipus=ipus, replicas=whole // ipus),
+        outline_layers=device.outlining,
+        recompute=1.0 if recomputes else None,
+    )
     stages = dict(lowering.stages)
     stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
     stages["l1"] = replace_pass(stages["l1"], WidenSums(**dict(device.sums)))

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
+from itertools import pairwise
 from math import isqrt
 from typing import TypeVar
 
@@ -113,7 +114,7 @@ def _added(
 
 
 class _Flow:
-    """A flow network, filled along shortest paths (Edmonds and Karp, 1972)."""
+    """A flow network, filled along all shortest paths at a time (Dinic, 1970)."""
 
     def __init__(self) -> None:
         self._left: dict[Hashable, dict[Hashable, int]] = {"source": {}, "sink": {}}
@@ -124,28 +125,43 @@ class _Flow:
 
     def fill(self) -> None:
         """Send as much as fits from source to sink."""
-        while (came_from := self._search()).get("sink") is not None:
-            path: list[tuple[Hashable, Hashable]] = []
-            node: Hashable = "sink"
-            while node != "source":
-                path.append((came_from[node], node))
-                node = came_from[node]
-            amount = min(self._left[start][end] for start, end in path)
-            for start, end in path:
-                self._left[start][end] -= amount
-                self._left[end][start] += amount
+        while "sink" in (steps := self._steps()):
+            ways = {node: list(ends) for node, ends in self._left.items()}  # those that may still lead to the sink
+            path: list[Hashable] = ["source"]
+            while path:
+                node = path[-1]
+                if node == "sink":
+                    self._send(path)
+                    path = ["source"]
+                    continue
+                left, ends = self._left[node], ways[node]
+                while ends and (left[ends[-1]] == 0 or steps.get(ends[-1]) != steps[node] + 1):
+                    ends.pop()
+                if ends:
+                    path.append(ends[-1])
+                else:
+                    path.pop()
+                    steps[node] = -1
 
     def reached(self) -> set[Hashable]:
         """What can still be reached from the source."""
-        return set(self._search())
+        return set(self._steps())
 
-    def _search(self) -> dict[Hashable, Hashable]:
-        came_from: dict[Hashable, Hashable] = {"source": None}
-        waiting = deque(["source"])
+    def _send(self, path: list[Hashable]) -> None:
+        edges = list(pairwise(path))
+        amount = min(self._left[start][end] for start, end in edges)
+        for start, end in edges:
+            self._left[start][end] -= amount
+            self._left[end][start] += amount
+
+    def _steps(self) -> dict[Hashable, int]:
+        """The edges with room on the shortest path from the source to what can be reached from it."""
+        steps: dict[Hashable, int] = {"source": 0}
+        waiting = deque[Hashable](["source"])
         while waiting:
             node = waiting.popleft()
             for end, left in self._left[node].items():
-                if left > 0 and end not in came_from:
-                    came_from[end] = node
-                    waiting.append(end)  # type: ignore[arg-type]
-        return came_from
+                if left > 0 and end not in steps:
+                    steps[end] = steps[node] + 1
+                    waiting.append(end)
+        return steps

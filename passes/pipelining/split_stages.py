@@ -112,11 +112,11 @@ def _stored(
         operands = operands_from_outside(op)
         if op.name != "func.return" and any(value in later for value in operands):
             needed.update(value for value in operands if value not in later)
-    sizes = {value: 0 if value in parameters else _bytes(value) for value in inputs}
+    sizes = {value: 0 if value in parameters else bytes_of(value) for value in inputs}
     made_from: dict[ir.Value, list[ir.Value]] = {}
     for op in (each.operation for each in block.operations):
         for result in (each for each in op.results if each not in later):
-            sizes[result] = _bytes(result)
+            sizes[result] = bytes_of(result)
             if _can_run_again(op, pipeline.recompute):
                 made_from[result] = operands_from_outside(op)
     used = [value for value in sizes if value in needed]
@@ -133,11 +133,11 @@ def _cycles(block: ir.Block, later: set[ir.Value]) -> dict[ir.Value, int]:
     found: dict[ir.Value, int] = {}
     for op in (each.operation for each in list(block.operations)[:-1]):
         if op.results and op.results[0] not in later:
-            found[op.results[0]] = _cycles_of(op, machine_of(module_target(op)))
+            found[op.results[0]] = work_of(op, machine_of(module_target(op)))
     return found
 
 
-def _cycles_of(op: ir.Operation, machine: Machine) -> int:
+def work_of(op: ir.Operation, machine: Machine) -> int:
     """Cycles of the structured ops in ``op``, as often as loops run them; one for a loop whose length is not known."""
     if op.name == "linalg.generic":
         nest = loop_nest(op)
@@ -145,10 +145,10 @@ def _cycles_of(op: ir.Operation, machine: Machine) -> int:
     row = control_op(op)
     count = row.trip_count(op) if row is not None else None
     inner = [each.operation for region in op.regions for block in region.blocks for each in block.operations]
-    return (1 if count is None else count) * sum(_cycles_of(each, machine) for each in inner)
+    return (1 if count is None else count) * sum(work_of(each, machine) for each in inner)
 
 
-def _bytes(value: ir.Value) -> int:
+def bytes_of(value: ir.Value) -> int:
     """Of a tensor; a large number for what cannot be stored."""
     kind = value.type
     if not isinstance(kind, ir.RankedTensorType):
@@ -156,6 +156,12 @@ def _bytes(value: ir.Value) -> int:
     element = kind.element_type
     bits = element.width if isinstance(element, ir.FloatType | ir.IntegerType) else 64
     return max(1, prod(kind.shape) * bits // 8)
+
+
+def is_fill(op: ir.Operation) -> bool:
+    """True if ``op`` makes a tensor of no other tensor: a constant, a fill, or one without values."""
+    tensors = [each for each in list(op.operands)[:-1] if isinstance(each.type, ir.RankedTensorType)]
+    return op.name in ("linalg.generic", "linalg.fill", "tensor.empty", "arith.constant") and not tensors
 
 
 _FREE = ("tensor.", "arith.constant", "arith.index_cast", "linalg.fill")
@@ -168,7 +174,6 @@ def _can_run_again(op: ir.Operation, recompute: Recompute) -> bool:
         return True
     if op.name == "linalg.generic" and "library_call" not in op.attributes:
         nest = loop_nest(op)
-        is_fill = not any(isinstance(each.type, ir.RankedTensorType) for each in list(op.operands)[:-1])
-        if is_fill or (recompute == "elementwise" and nest is not None and all(nest.parallel)):
+        if is_fill(op) or (recompute == "elementwise" and nest is not None and all(nest.parallel)):
             return True
     return recompute == "inputs"

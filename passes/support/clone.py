@@ -17,6 +17,11 @@ def clone_into(op: ir.Operation, known: Known) -> ir.Operation:
     return copy
 
 
+def read_from(op: ir.Operation, known: Known) -> None:
+    """Give ``op``, and everything inside it, the operands that ``known`` gives."""
+    _patch(op, op, known)
+
+
 def _patch(op: ir.Operation, copy: ir.Operation, known: Known) -> None:
     """Give ``copy``, and everything inside it, the operands that ``known`` gives."""
     for number, value in enumerate(op.operands):

@@ -362,6 +362,29 @@ def test_a_checkpointed_layer_has_the_same_gradient():
         np.testing.assert_allclose(one, other)
 
 
+def test_recomputation_saves_bytes_and_keeps_the_gradient():
+    x = normal(48, 16).astype(np.float32)
+    up, down = (0.2 * normal(3, *shape).astype(np.float32) for shape in ((16, 64), (64, 16)))
+
+    def loss(weights, x):
+        for w, v in zip(*weights, strict=True):
+            x = x + np.tanh(x @ w) @ v
+        return (x * x).mean()
+
+    step = ipu.value_and_grad(loss)
+    args = [[[*up], [*down]], x]
+    ways = [
+        ipu.compile(lambda w, x: step(w, x), args=args, target=ipu.Target(tiles_per_ipu=4), recompute=share)
+        for share in (None, 1.0)
+    ]
+    stored, again = (ipu.tree.flatten(exe(*args))[0] for exe in ways)
+    for found, wanted in zip(again, stored, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    memories = [exe.profile().compilation.memory.categories.temporaries for exe in ways]
+    before, after = (max(size for size, _ in each) for each in memories)
+    assert after < 0.7 * before, (before, after)
+
+
 def test_steps_of_training_lower_the_loss():
     w, x = normal(6, 1), normal(32, 6)
     y = x @ normal(6, 1)

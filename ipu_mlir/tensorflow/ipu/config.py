@@ -287,6 +287,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
         float_modes=_float_modes(config),
         remote_merging=REMOTE_MERGING[config.optimizations.merge_remote_buffers.name],
         outlining=config.optimizations.enable_graph_outlining,
+        recomputing=config.allow_recompute,
         io_proportion=config.io_tiles.available_memory_proportion,
         connection=connection.name,
         executables=config.serialization_output_folder,

@@ -203,6 +203,13 @@ def test_partial_results_of_16_bits_are_what_the_program_says_or_f32() -> None:
         ipu.compile(TEXT, partials_type="half")
 
 
+def test_recomputation_is_for_the_default_passes() -> None:
+    with pytest.raises(ipu.CompileError, match="give recompute as cycles of an ipu-recompute of your own pipeline="):
+        ipu.compile(TEXT, pipeline="ipu-compile", recompute=0.1)
+    with pytest.raises(ipu.CompileError, match="it is a share of cycles, a number from 0 on"):
+        ipu.compile(TEXT, recompute=-1)
+
+
 def test_layers_that_are_alike_are_one_function_unless_the_user_says_otherwise() -> None:
     layer = """
       %z{n} = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>

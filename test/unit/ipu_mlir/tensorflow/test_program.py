@@ -43,6 +43,33 @@ def test_layers_are_one_function_unless_the_configuration_says_otherwise(outlini
     assert text is not None and ("ipu-outline-layers" in text) == outlining
 
 
+def test_gradients_compute_forward_ops_again_where_the_configuration_allows_it():
+    up, down = np.ones((16, 64), np.float32), np.ones((64, 16), np.float32) / 64
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(4):
+                y += tf.matmul(tf.sin(tf.matmul(y, up)), down)
+        return tape.gradient(y, x)
+
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 4
+    held, slopes, x = [], [], np.ones((32, 16), np.float32)
+    for config.allow_recompute in (False, True):
+        config.configure_ipu_system()
+        try:
+            program = Program(slope, [tf.TensorSpec(x.shape)], SYSTEM.device(), "slope")
+        finally:
+            ipu.config.reset_ipu_configuration()
+        memory = program.executable.profile().compilation.memory.categories.temporaries
+        held.append(max(size for size, _ in memory))
+        slopes.append(program([x]).numpy())
+    np.testing.assert_array_equal(*slopes)
+    assert held[1] < held[0], held
+
+
 @pytest.mark.parametrize("reduces", ["nothing", "another value", "the gradient"])
 def test_replicas_that_train_apart_are_told(reduces, caplog):
     config = ipu.config.IPUConfig()

@@ -109,6 +109,7 @@ def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[
         {"merge_collectives": 8},
         {"partials_type": "native"},
         {"outline_layers": False},
+        {"recompute": 0.1},
         {"kernels": "always" if os.environ.get("IPU_KERNELS") == "never" else "never"},
     ]
     for variant in variants:
