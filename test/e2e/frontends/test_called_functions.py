@@ -405,7 +405,9 @@ def test_what_is_refused() -> None:
     jax = pytest.importorskip("jax")
     torch = pytest.importorskip("torch")
     double = jax.jit(lambda x: x * 2)
-    with pytest.raises(ipu.CompileError, match="give a jitted function of JAX, a module of PyTorch, or a function and"):
+    with pytest.raises(
+        ipu.CompileError, match="give a jitted function of JAX, a module of PyTorch, a model of ONNX, or a function and"
+    ):
         ipu.imported(np.sin)
     with pytest.raises(ipu.CompileError, match=r"imported\(.*, array\(.*give a jitted function of JAX"):
         ipu.imported(double, np.ones(2))  # type: ignore[arg-type]
