@@ -73,8 +73,10 @@ def test_a_wrong_example_is_a_difference_and_names_are_shared() -> None:
 
 def test_a_block_on_a_framework_that_is_absent_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "```python\n>>> import torch\n>>> 1\n2\n```\n\n```python\n>>> 1\n3\n```\n"
+    after = "\n```python\n>>> torch.pi\n```\n"
+    assert [each.line for each in check.differences(after)] == [3]
     monkeypatch.setattr(check.importlib.util, "find_spec", lambda name: None)
-    assert [each.line for each in check.differences(page)] == [8]
+    assert [each.line for each in check.differences(page + after)] == [8]
 
 
 def test_an_error_may_come_from_a_function_of_an_earlier_block() -> None:
