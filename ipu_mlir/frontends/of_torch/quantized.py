@@ -1,7 +1,7 @@
 """Modules that PyTorch has quantized, statically or dynamically, as floats between their scales.
 
-A tensor of 8 bits is one of floats that are multiples of its scale, and knows it by its attribute ``grid``: scale, zero
-point and type. Packed weights are no tensors; they are constants of the program.
+A tensor of 8 bits is one of floats that are multiples of its scale, and knows it by its attribute ``ipu_grid``: scale,
+zero point and type. Packed weights are no tensors; they are constants of the program.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def _on_grid(x: Tensor, scale: Any, zero: Any, kind: torch.dtype = torch.quint8)
 
 
 def _with_grid(x: Any, grid: Any) -> Any:
-    x.grid = grid
+    x.ipu_grid = grid
     return x
 
 
@@ -44,8 +44,8 @@ def keep_grid(func: Any, x: Any, result: Any) -> Any:
     if not isinstance(result, Tensor) or not result.is_floating_point() or result is x:
         return result
     if getattr(func, "__name__", "") in _ROUNDED:
-        return _on_grid(result, *x.grid)
-    return _with_grid(result, x.grid)
+        return _on_grid(result, *x.ipu_grid)
+    return _with_grid(result, x.ipu_grid)
 
 
 def _to_grid(function: Callable[..., Any], *given: Any, **options: Any) -> Tensor:

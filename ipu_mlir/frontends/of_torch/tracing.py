@@ -337,7 +337,7 @@ class PlainFunctions(TorchFunctionMode):
         if func not in _PLAIN:
             quantized.refuse(func, args)
         result = _PLAIN.get(func, func)(*args, **(kwargs or {}))
-        if args and func not in quantized.PLAIN and hasattr(args[0], "grid"):
+        if args and func not in quantized.PLAIN and isinstance(args[0], torch.Tensor) and hasattr(args[0], "ipu_grid"):
             return quantized.keep_grid(func, args[0], result)
         return result
 
