@@ -1,4 +1,4 @@
-"""Answers found once: about attributes for as long as a program is compiled, about a module until a pass changes it.
+"""Answers found once: about attributes for as long as a program is compiled, about a module while no pass changes it.
 
 An attribute can only be read by printing it, which takes longer than most questions about an op. What was found is
 known by the attribute, which keeps its whole context alive; so it is forgotten when the last compilation ends.
@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 A, T = TypeVar("A"), TypeVar("T")
 _known: list[dict[Any, Any]] = []
-_of_modules: list[dict[Any, Any]] = []
+_of_modules = threading.local()
+"""Of each thread ``answers``, while it keeps what it finds out: an op that is erased leaves its address to another."""
 _counting = threading.Lock()
 _compilations = 0
 
@@ -35,25 +36,26 @@ def remembered(read: Callable[[A], T]) -> Callable[[A], T]:
 
 
 def analysis(find: Callable[..., T]) -> Callable[..., T]:
-    """``find``, a question about a module, so that it is answered once until ``forget_analyses``, while compiling."""
-    known: dict[Any, T] = {}
-    _of_modules.append(known)
+    """``find``, a question about a module, so that a thread answers it once while it keeps analyses."""
 
     @wraps(find)
     def finding(*about: Any) -> T:
-        if not _compilations:
+        answers = getattr(_of_modules, "answers", None)
+        if answers is None:
             return find(*about)
-        if about not in known:
-            known[about] = find(*about)
-        return known[about]
+        if (find, about) not in answers:
+            answers[find, about] = find(*about)
+        return answers[find, about]
 
     return finding
 
 
-def forget_analyses() -> None:
-    """Find every ``analysis`` anew: a module is about to change."""
-    for known in _of_modules:
-        known.clear()
+def keep_analyses(are_kept: bool) -> None:
+    """Answer every ``analysis`` once in this thread until this is called with False, before a module changes."""
+    if not are_kept:
+        _of_modules.answers = None
+    elif getattr(_of_modules, "answers", None) is None:
+        _of_modules.answers = {}
 
 
 @contextmanager
@@ -68,5 +70,5 @@ def remembering() -> Iterator[None]:
         with _counting:
             _compilations -= 1
             if not _compilations:
-                for known in (*_known, *_of_modules):
+                for known in _known:
                     known.clear()

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
-from ipu_mlir.dialects.support.remembered import forget_analyses, remembering
+from ipu_mlir.dialects.support.remembered import keep_analyses, remembering
 from ipu_mlir.passes.core.base import PassFailed
 from ipu_mlir.passes.core.interrupts import LaterInterrupts
 from ipu_mlir.passes.core.pipeline_steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
@@ -64,7 +64,10 @@ def run_steps(
         root.location,
     ):  # the place of what has none of its own
         run = _Run(root.context, verify, tuple(observers), interrupts)
-        run.steps(root, steps, MODULE)
+        try:
+            run.steps(root, steps, MODULE)
+        finally:
+            keep_analyses(False)
         if not isinstance(verify, bool):
             run.check(root, "")
     return run.times
@@ -117,8 +120,7 @@ class _Run:
 
     def _run(self, op: ir.Operation, step: UpstreamStep | PassStep, anchor: str) -> None:
         failed: PassFailed | None = None
-        if not (isinstance(step, PassStep) and step.instance.keeps_analyses):
-            forget_analyses()
+        keep_analyses(isinstance(step, PassStep) and step.instance.keeps_analyses)
         with collect(self.context) as errors:
             try:
                 if isinstance(step, PassStep):
