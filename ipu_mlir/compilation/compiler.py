@@ -305,7 +305,7 @@ def _compile_traced(
     """A Python function on traced tensors."""
     from ipu_mlir.programs.trace_all import trace_all
 
-    if args is None or isinstance(args, Mapping):
+    if not isinstance(args, Sequence):
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
     if entry is not None and not isinstance(entry, str):
         raise CompileError("several entries are for a module; give Python functions by name: compile({...})")

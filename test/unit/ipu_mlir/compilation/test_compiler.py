@@ -155,6 +155,8 @@ def test_example_arguments_are_for_functions_only():
         ipu.compile(TEXT, args=[X, W])
     with pytest.raises(ipu.CompileError, match="is traced for given shapes; pass args="):
         ipu.compile(ipu.function(lambda x: x))
+    with pytest.raises(ipu.CompileError, match=r"is traced for given shapes; pass args=\[TensorSpec"):
+        ipu.compile(lambda x: x, args=ipu.TensorSpec((2,)))
 
 
 def test_a_python_function_is_traced():
