@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -48,7 +49,11 @@ class WrittenElements:
             unset: arguments that nobody has written before the function begins: the reads of them are noted in
                 ``asked`` instead of refused.
         """
-        self.refuse, self.touched, self.unset = refuse, touched, unset
+        self.refuse, self.touched = refuse, touched
+        self.unset: dict[ir.Value, ir.Value] = {each: each for each in unset}
+        """Each of those arguments, and each argument of a loop that begins as one of them, by which one that is."""
+        self.carried: set[ir.Value] = set()
+        """Arguments of loops that begin as an allocation of which not all was written."""
         self.asked: set[ir.Value] = set()
         self.written: dict[ir.Value, np.ndarray | bool] = {}
         """Per allocation, True once it is written whole, or which of its elements are."""
@@ -70,8 +75,27 @@ class WrittenElements:
             for each, value, writes in touched:
                 if writes:
                     self._write(each, value)
+            self._carry(op.operation)
             for inner in blocks_of(op.operation) if effects_of(op) is None else ():
                 self.check(inner)
+
+    def _carry(self, op: ir.Operation) -> None:
+        """What ``op`` hands to the first run of a block of a loop is written there as far as it is written here."""
+        around = op.parent.operation if is_terminator(op) else op
+        handed = [zip(flow.targets, flow.values(), strict=True) for flow in flows(around) if flow.source == op]
+        for target, value in chain.from_iterable(handed):
+            root = root_of(value)
+            known = self.written.get(root, False)
+            if known is True or not self._is_unset(root) or not isinstance(target.owner, ir.Block):
+                continue
+            if target.owner == op.block:  # in later runs it is what the block yields
+                continue
+            self.carried.add(target)
+            if root in self.unset:
+                self.unset[target] = self.unset[root]
+            if known is not False:
+                self.written[target] = written = _nothing_of(target)
+                _show(written, target.type)[...] = _show(known, value.type)
 
     def _called(self, op: Any) -> None:
         """A buffer that is handed to a function is read if the function reads it before it has written it."""
@@ -111,13 +135,13 @@ class WrittenElements:
         root = root_of(value)
         if not isinstance(value.type, ir.MemRefType) or prod(value.type.shape) == 0:
             return
-        if root not in self.unset and not _begins_unset(root):
+        if not self._is_unset(root):
             return
         written = self.written.get(root, False)
         if written is True or (written is not False and _show(written, value.type).all()):
             return
         if root in self.unset:
-            self.asked.add(root)
+            self.asked.add(self.unset[root])
             return
         self.written[root] = True  # said once
         self.refuse(
@@ -132,15 +156,17 @@ class WrittenElements:
             return
         if self.written.get(root) is True:
             return
-        elements = prod(root.type.shape)
-        if prod(value.type.shape) == elements:
+        if prod(value.type.shape) == prod(root.type.shape):
             self.written[root] = True
             return
-        known = self.written.setdefault(root, np.zeros(elements, dtype=np.bool_))
+        known = self.written.setdefault(root, _nothing_of(root))
         assert isinstance(known, np.ndarray), "written whole was asked before"
         _show(known, value.type)[...] = True
-        if known.all():
+        if _show(known, root.type).all():
             self.written[root] = True
+
+    def _is_unset(self, root: ir.Value) -> bool:
+        return root in self.unset or root in self.carried or _begins_unset(root)
 
 
 def _effects(op: ir.OpView) -> Effects:
@@ -172,6 +198,13 @@ def _kept(root: ir.Value) -> str | None:
             return None
         root = root_of(initial.values()[initial.targets.index(root)])
     return "a constant" if root.owner.operation.name == "memref.get_global" else None
+
+
+def _nothing_of(root: ir.Value) -> np.ndarray:
+    """A flag for each element of the allocation that ``root`` shows, as far as it shows it; none is set."""
+    strides, offset = strides_and_offset(root.type)
+    last = offset + sum(stride * (size - 1) for stride, size in zip(strides, root.type.shape, strict=True))
+    return np.zeros(last + 1, dtype=np.bool_)
 
 
 def _show(elements: np.ndarray, memref: Any) -> np.ndarray:

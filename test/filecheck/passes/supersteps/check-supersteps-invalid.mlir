@@ -407,3 +407,91 @@ func.func @vertex_on_two_tiles(%n: index) -> memref<4xf32, #halves> {
   } {ipu.one_vertex = 0 : i64}
   return %x : memref<4xf32, #halves>
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @loop_gets_what_was_never_written(%n: index) -> memref<4xf32, #a> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = memref.alloc() : memref<4xf32, #a>
+  %r = scf.for %i = %zero to %n step %one iter_args(%t = %x) -> memref<4xf32, #a> {
+    "ipu.compute_set"() ({
+      // expected-error @below {{'ipu.vertices' op reads a buffer that nothing has written before}}
+      "ipu.vertices"() ({
+        linalg.exp ins(%t : memref<4xf32, #a>) outs(%t : memref<4xf32, #a>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %t : memref<4xf32, #a>
+  }
+  return %r : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @loop_gets_what_was_written_in_part(%n: index, %x: memref<4xf32, #a>) -> memref<4xf32, #a> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %y = memref.alloc() : memref<4xf32, #a>
+  %from = memref.subview %x[0] [3] [1] : memref<4xf32, #a> to memref<3xf32, strided<[1]>, #a>
+  %to = memref.subview %y[0] [3] [1] : memref<4xf32, #a> to memref<3xf32, strided<[1]>, #a>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.copy ins(%from : memref<3xf32, strided<[1]>, #a>) outs(%to : memref<3xf32, strided<[1]>, #a>)
+    }) {codelet = "copy_f32", parts = #ipu.parts<[[3, 3, 0]], 0>} : () -> ()
+  }) : () -> ()
+  %r = scf.for %i = %zero to %n step %one iter_args(%t = %y) -> memref<4xf32, #a> {
+    "ipu.compute_set"() ({
+      // expected-error @below {{'ipu.vertices' op reads a buffer that nothing has written before}}
+      "ipu.vertices"() ({
+        linalg.exp ins(%t : memref<4xf32, #a>) outs(%t : memref<4xf32, #a>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %t : memref<4xf32, #a>
+  }
+  return %r : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @second_block_of_a_loop_gets_what_was_never_written(%go: i1) -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  %r = scf.while (%s = %x) : (memref<4xf32, #a>) -> memref<4xf32, #a> {
+    scf.condition(%go) %s : memref<4xf32, #a>
+  } do {
+  ^bb0(%t: memref<4xf32, #a>):
+    "ipu.compute_set"() ({
+      // expected-error @below {{'ipu.vertices' op reads a buffer that nothing has written before}}
+      "ipu.vertices"() ({
+        linalg.exp ins(%t : memref<4xf32, #a>) outs(%t : memref<4xf32, #a>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %t : memref<4xf32, #a>
+  }
+  return %r : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func private @reads_in_a_loop(%w: memref<4xf32, #a> {ipu.updated = 0 : i64}) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %one step %one iter_args(%t = %w) -> memref<4xf32, #a> {
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.exp ins(%t : memref<4xf32, #a>) outs(%t : memref<4xf32, #a>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %t : memref<4xf32, #a>
+  }
+  return
+}
+func.func @function_that_reads_in_a_loop_gets_what_was_never_written() {
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'func.call' op reads a buffer that nothing has written before}}
+  func.call @reads_in_a_loop(%x) : (memref<4xf32, #a>) -> ()
+  return
+}

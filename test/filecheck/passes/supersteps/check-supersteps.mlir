@@ -126,3 +126,25 @@ func.func private @reads_what_it_may_update(%w: memref<4xf32, #one> {ipu.updated
   }) : () -> ()
   return
 }
+
+// CHECK-LABEL: func.func @loop_that_writes_first_may_get_what_was_never_written
+func.func @loop_that_writes_first_may_get_what_was_never_written(%n: index, %x: memref<4xf32, #one>)
+    -> memref<4xf32, #one> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %w = memref.alloc() : memref<4xf32, #one>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %w) -> memref<4xf32, #one> {
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.copy ins(%x : memref<4xf32, #one>) outs(%a : memref<4xf32, #one>)
+      }) {codelet = "copy_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.exp ins(%a : memref<4xf32, #one>) outs(%a : memref<4xf32, #one>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %a : memref<4xf32, #one>
+  }
+  return %r : memref<4xf32, #one>
+}
