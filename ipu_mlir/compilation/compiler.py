@@ -44,6 +44,8 @@ if TYPE_CHECKING:
         outline_layers: bool
         recompute: float | None
         kernels: str | None
+        static_argnames: str | Sequence[str]
+        static_argnums: int | Sequence[int]
 
 
 @overload
@@ -83,6 +85,8 @@ def compile(
     outline_layers: bool = True,
     recompute: float | None = None,
     kernels: str | None = None,
+    static_argnames: str | Sequence[str] = (),
+    static_argnums: int | Sequence[int] = (),
 ) -> "Executable | DynamicExecutable | Programs":
     """Compile a program for the IPU.
 
@@ -99,7 +103,7 @@ def compile(
             names for several.
         args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor; of several
             functions, those of each by its name.
-        kwargs: its arguments by name, for functions of other frameworks.
+        kwargs: its arguments by name.
         target: the machine; without one that which the module or the ``@ipu.function`` names, or one IPU of the default
             kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
@@ -124,6 +128,9 @@ def compile(
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
+        static_argnames: parameters of a Python function whose arguments are part of the program, whatever they are, as
+            long as they can be hashed.
+        static_argnums: the same by their numbers, from the front or, where negative, from behind.
 
     Raises:
         CompileError: the program does not parse, has ops that are not supported (all of them are listed), or a pass
@@ -146,7 +153,8 @@ def compile(
             recompute,
             kernels,
         )
-        return _compile(source, entry, args, kwargs or {}, how)
+        static = _static_names(source, static_argnames, static_argnums)
+        return _compile(source, entry, args, kwargs or {}, how, static)
     except IpuError as error:
         raise for_the_user(error, source) from error.__cause__
 
@@ -230,6 +238,20 @@ def _named_target(source: Any) -> "Target | None":
     return named[0] if named else None
 
 
+def _static_names(source: Any, names: str | Sequence[str], numbers: int | Sequence[int]) -> frozenset[str]:
+    """The static parameters of a function that is compiled by itself."""
+    if names in ((), []) and numbers in ((), []):
+        return frozenset()
+    from ipu_mlir.tracing.surface.traced import TracedFunction, static_names
+
+    if isinstance(source, TracedFunction) or not callable(source):
+        raise CompileError(
+            "static_argnames and static_argnums are for one Python function; "
+            "one with @ipu.function, and each of several, names its own there"
+        )
+    return static_names(source, names, numbers)
+
+
 def for_the_user(error: IpuError, source: Any) -> IpuError:
     """``error`` about the program ``source`` as users see it: with lines of theirs, and no frames of ours."""
     from ipu_mlir.compilation.sources import with_quotes  # what most programs never need
@@ -251,6 +273,7 @@ def _compile(
     args: Sequence[Any] | Mapping[str, Sequence[Any]] | None,
     kwargs: Mapping[str, Any],
     how: How,
+    static: frozenset[str] = frozenset(),
 ) -> "Executable | DynamicExecutable | Programs":
     if isinstance(source, Mapping):
         from ipu_mlir.compilation.compiled_modules import compile_together
@@ -265,7 +288,7 @@ def _compile(
         from ipu_mlir.tracing.errors import OfAFrameworkError
 
         try:
-            return _compile_traced(source, entry, args, how)
+            return _compile_traced(source, entry, args, kwargs, how, static)
         except OfAFrameworkError as error:  # with arrays of NumPy, which it takes as well
             front_end = front_end_called(error.framework)
             if front_end is None or hasattr(source, "trace_call"):
@@ -277,11 +300,11 @@ def _compile(
 
         try:
             with by_another_framework():
-                imported = import_program(front_end, source, args, kwargs)
+                imported = import_program(front_end, source, args, kwargs, static)
         except IpuError as error:
             if kwargs or not _is_of_ours(error) or front_end_of(source) is not None:
                 raise
-            return _compile_traced(source, entry, args, how)
+            return _compile_traced(source, entry, args, kwargs, how, static)
         if isinstance(imported.program, OpenProgram):
             from ipu_mlir.compilation.dynamic_shapes import ReimportedExecutable
 
@@ -300,18 +323,24 @@ def _compile(
 
 
 def _compile_traced(
-    source: Callable[..., Any], entry: str | Sequence[str] | None, args: Any, how: How
+    source: Callable[..., Any],
+    entry: str | Sequence[str] | None,
+    args: Any,
+    kwargs: Mapping[str, Any],
+    how: How,
+    static: frozenset[str],
 ) -> "Executable | DynamicExecutable":
     """A Python function on traced tensors."""
-    from ipu_mlir.programs.trace_all import trace_all
+    from ipu_mlir.tracing.surface.traced import TracedFunction
 
     if not isinstance(args, Sequence):
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
     if entry is not None and not isinstance(entry, str):
         raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
     name = entry or "main"
-    traced = trace_all({name: source}, {name: args})
-    return compile_made(traced.module, name, how, traced.calls[name], traced.declared)
+    function = source if isinstance(source, TracedFunction) else TracedFunction(source, static)
+    trace, call = function.trace_beside(None, args, kwargs, name)
+    return compile_made(trace.module, name, how, call, trace.declared)
 
 
 def compile_made(

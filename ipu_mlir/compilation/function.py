@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import Call, Static, flatten_arguments
-from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
+from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments, static_names
 from ipu_mlir.tracing.widths import has_numpy_widths
 
 if TYPE_CHECKING:
@@ -209,14 +209,7 @@ def function(
         return lambda given: function(
             given, target=target, static_argnames=static_argnames, static_argnums=static_argnums
         )
-    static = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
-    numbers = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums)
-    if numbers:
-        names = list(inspect.signature(python).parameters)
-        if wrong := [each for each in numbers if not -len(names) <= each < len(names)]:
-            raise TypeError(f"parameter {wrong[0]} is to be static; the function has {len(names)}: {', '.join(names)}")
-        static |= {names[each] for each in numbers}
-    return Function(python, target, static)
+    return Function(python, target, static_names(python, static_argnames, static_argnums))
 
 
 jit = function

@@ -53,6 +53,11 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     return replace(imported, call=wrapped.call_of(imported.call))
 
 
+def with_static(source: Any, names: frozenset[str]) -> Any:
+    """The function ``source`` with these parameters as part of the program."""
+    return jax.jit(source, static_argnames=sorted(names))
+
+
 def _exported(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Imported:
     static = static_arguments(jitted, args, kwargs)
     imported = _traced(jitted, args, kwargs, static)

@@ -124,8 +124,10 @@ def _front_end_of_keras() -> FrontEnd:
     return next(each for each in FRONT_ENDS if each.name == name)
 
 
-def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
-    """The module that ``front_end`` makes of ``source``.
+def import_program(
+    front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any], static: frozenset[str] = frozenset()
+) -> Imported:
+    """The module that ``front_end`` makes of ``source``, whose parameters ``static`` are part of the program.
 
     Raises:
         CompileError: a package that it needs is not installed; names the extra. Or the program cannot be imported.
@@ -136,7 +138,10 @@ def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[
             f"a program of {front_end.name} needs the package {missing[0]}, which is not installed; "
             f"pip install 'ipu-mlir[{front_end.name}]'"
         )
-    return module_of(front_end).import_program(source, args, kwargs)
+    module = module_of(front_end)
+    if static and hasattr(module, "with_static"):  # others know by their types what is no tensor
+        source = module.with_static(source, static)
+    return module.import_program(source, args, kwargs)
 
 
 def module_of(front_end: FrontEnd) -> Any:

@@ -115,6 +115,27 @@ class TracedFunction:
         return f"<ipu function {self.__name__}{self._signature}>"
 
 
+def static_names(
+    python: Callable[..., Any], names: str | Sequence[str] = (), numbers: int | Sequence[int] = ()
+) -> frozenset[str]:
+    """The parameters of ``python`` that ``names`` names, and those with ``numbers``, negative ones from behind.
+
+    >>> sorted(static_names(lambda x, scale, axis: x, "scale", -1))
+    ['axis', 'scale']
+
+    Raises:
+        TraceTypeError: ``python`` has no parameter of such a number.
+    """
+    found = frozenset([names] if isinstance(names, str) else names)
+    wanted = [numbers] if isinstance(numbers, int) else list(numbers)
+    if wanted:
+        has = list(_signature(python).parameters)
+        if wrong := [each for each in wanted if not -len(has) <= each < len(has)]:
+            raise TraceTypeError(f"parameter {wrong[0]} is to be static; the function has {len(has)}: {', '.join(has)}")
+        found |= {has[each] for each in wanted}
+    return found
+
+
 def eval_shape(python: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A ``TensorSpec`` for each tensor that ``python`` gives for specs or example arrays, nested as it nests them.
 

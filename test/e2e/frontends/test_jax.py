@@ -54,6 +54,10 @@ def test_static_arguments_are_part_of_the_program():
     exe = check(f, jnp.arange(4.0), 3, mode="turned", unused=jnp.ones(2))
     with pytest.raises(ipu.RunError, match="static argument 1 is 2, the program was compiled for 3"):
         exe(jnp.arange(4.0), 2, mode="turned", unused=jnp.ones(2))
+    exe = ipu.compile(f.__wrapped__, args=[jnp.arange(4.0), 3], static_argnums=1, target=TARGET)
+    assert_same(exe(jnp.arange(4.0), 3), f(jnp.arange(4.0), 3))
+    with pytest.raises(ipu.RunError, match="static argument 1 is 2, the program was compiled for 3"):
+        exe(jnp.arange(4.0), 2)
 
 
 def test_shapes_are_enough_to_compile():

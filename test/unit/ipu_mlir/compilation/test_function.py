@@ -219,6 +219,25 @@ def test_static_arguments_are_named_by_their_numbers_too():
         ipu.jit(static_argnums=3)(power)
 
 
+def test_compile_takes_static_arguments_as_well():
+    def scaled(x, how, n=1):
+        return x * how["by"] * n if isinstance(how, Fixed) else x
+
+    class Fixed(dict):
+        def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] - unlike any other dict
+            return id(self)
+
+    x, how, target = np.arange(3.0, dtype=np.float32), Fixed(by=2), ipu.Target(tiles_per_ipu=4)
+    exe = ipu.compile(scaled, args=[x, how], kwargs={"n": 3}, static_argnums=1, target=target)
+    assert exe(x, how, n=3).tolist() == [0, 6, 12]
+    with pytest.raises(ipu.RunError, match="argument how: the program was compiled for the constant"):
+        exe(x, Fixed(by=3), n=3)
+    with pytest.raises(TypeError, match="has no parameter 'why' to be static; it takes"):
+        ipu.compile(scaled, args=[x, how], static_argnames="why")
+    with pytest.raises(ipu.CompileError, match="are for one Python function; one with"):
+        ipu.compile(ipu.function(scaled), args=[x, how], static_argnums=1)
+
+
 def test_shapes_of_results_are_known_without_a_run():
     found = ipu.eval_shape(lambda x: {"y": x @ x.T, "n": 2}, ipu.TensorSpec((3, 2)))
     assert found == {"y": ipu.TensorSpec((3, 3)), "n": ipu.TensorSpec((), np.int64)}
