@@ -59,7 +59,7 @@ from ipu_mlir.runtime.translator.statements.statements import (
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
-_LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
+_LARGEST_ELSEWHERE = 4096  # terms of a product of which neither results nor terms lie side by side
 _LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a kernel: more take longer than the call
 _MOST_OWN = 8  # elements of an array that is a kernel's own
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
@@ -443,7 +443,9 @@ def _is_large_copy(statements: Sequence[Statement]) -> bool:
 def _is_small(statement: Statement) -> bool:
     """True if ``statement`` takes less long than a few calls of NumPy."""
     largest = _LARGEST_IN_LOOP
-    if isinstance(statement, Dot):
-        largest = _LARGEST_ELSEWHERE if lanes_of(statement) is None else _LARGEST_PRODUCT
+    if isinstance(statement, Dot) and lanes_of(statement) is not None:
+        largest = _LARGEST_PRODUCT
+    elif isinstance(statement, Dot) and (1, 1) not in zip(statement.a.strides, statement.b.strides, strict=True):
+        largest = _LARGEST_ELSEWHERE
     is_factor = isinstance(statement, LibraryCall) and statement.codelet in FACTORS
     return is_factor or points(statement) <= largest

@@ -108,7 +108,7 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     assert lanes is not None, "what is turned has lanes"
     wide = dot.b if dot.b.strides[lanes] else dot.a
     is_read_again = _elements(wide, dot.extents) < prod(dot.extents)
-    if is_read_again and _elements(wide, dot.extents) > _LARGEST_FACTOR:
+    if is_read_again and min(_elements(wide, dot.extents), wide.buffer.elements) > _LARGEST_FACTOR:
         return 0.0
     return _CALL_US + saved * _COPY_US / _PER_ELEMENTS
 
@@ -135,4 +135,5 @@ def copied_elements(dot: Dot) -> int:
 
 
 def _elements(access: Access, extents: tuple[int, ...]) -> int:
+    """Those of ``access``, once for each window that they are in."""
     return prod(extents[loop] for loop in access.loops())

@@ -72,7 +72,7 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
     order = sorted(range(len(dot.extents)), key=outermost_first)
     a, b, out = (replace(each, strides=tuple(each.strides[n] for n in order)) for each in (dot.a, dot.b, dot.out))
     extents = tuple(dot.extents[n] for n in order)
-    kinds = [(not out.strides[n], order[n] == lanes) for n in range(len(order))]
+    kinds = [(not out.strides[n], order[n] == loop) for n in range(len(order))]
     points = Points.over(function, extents, [a, b, out], kinds, part)
     _Product(points, (a, b), out).write()
 
@@ -132,10 +132,11 @@ class _Product:
         self.outer = [n for n in kept if n != self.rows]
         self.sums: dict[tuple[int, int], str] = {}
 
-    def _reused(self, axis: int) -> tuple[bool, int, int]:
-        """How good ``axis`` is as rows: it is best if one vector of a factor is for several of them."""
-        stands = [not self.points.stride(factor, axis) for factor in self.factors]
-        return any(stands), min(self.points.known_count(axis), MOST_ROWS), axis
+    def _reused(self, axis: int) -> tuple[int, int, int]:
+        """How good ``axis`` is as rows: it is best if one vector is for several of them, then if one number is."""
+        lanes = [1 + bool(self.points.stride(factor, self.lanes)) for factor in self.factors]
+        saved = [n for factor, n in zip(self.factors, lanes, strict=True) if not self.points.stride(factor, axis)]
+        return max(saved, default=0), min(self.points.known_count(axis), MOST_ROWS), axis
 
     def write(self) -> None:
         """All of it. A part of the columns has all its rows first, so that its part of a factor stays in the cache."""

@@ -40,6 +40,18 @@ CASES: dict[str, tuple[Strides, Strides, Strides, Strides]] = {
     "a window for each channel": ((5, 6, 21, 3, 3), (168, 21, 1, 168, 21), (0, 0, 1, 63, 21), (126, 21, 1, 0, 0)),
     "gradients of weights": ((3, 3, 4, 18, 6, 5), (28, 4, 1, 0, 28, 4), (0, 0, 0, 1, 90, 18), (216, 72, 18, 1, 0, 0)),
     "a factor that is turned": ((9, 9, 8, 3, 3, 5), (55, 5, 0, 55, 5, 1), (0, 0, 5, 120, 40, 1), (72, 8, 1, 0, 0, 0)),
+    "windows, and results of channels": (
+        (2, 8, 4, 18, 5, 2, 3),
+        (0, 30, 0, 0, 6, 3, 1),
+        (500, 0, 20, 1, 100, 20, 1),
+        (576, 72, 18, 1, 0, 0, 0),
+    ),
+    "channels of images, all pixels as one": (
+        (2, 8, 4, 18, 5),
+        (0, 5, 0, 0, 1),
+        (360, 0, 18, 1, 72),
+        (576, 72, 18, 1, 0),
+    ),
     "no sum": ((7, 19), (1, 0), (0, 1), (19, 1)),
 }
 
@@ -200,6 +212,23 @@ def of_matrices(side: int) -> Dot:
     x, y, z = (Buffer(name, size, np.dtype("f4"), Role.ARGUMENT) for name in "xyz")
     a, b, out = (Access(buffer, 0, strides) for buffer, strides in zip((x, y, z), steps, strict=True))
     return Dot((side, side, side), Origin("", ""), a, b, out)
+
+
+def test_windows_of_a_small_image_are_no_large_factor() -> None:
+    """However often they are read: what lies in memory has to stay in the cache."""
+    extents = (32, 64, 256, 6, 3, 3)
+    steps = ((54, 0, 0, 9, 3, 1), (0, 258, 1, 17028, 258, 1), (16384, 256, 1, 0, 0, 0))
+    w, x, z = (Buffer(name, 6 * 66 * 258, np.dtype("f4"), Role.ARGUMENT) for name in "wxz")
+    dot = Dot(extents, Origin("", ""), *(Access(b, 0, s) for b, s in zip((w, x, z), steps, strict=True)))
+    assert saved_product_us(dot) > 0
+    assert saved_product_us(replace(dot, b=replace(dot.b, buffer=replace(x, elements=1 << 20)))) == 0
+
+
+def test_one_vector_is_for_several_channels_and_not_for_one_row_of_pixels() -> None:
+    text = of(program("windows, and results of channels", "float32"), "always").kernels
+    terms = text.partition("math.fma")[0].rpartition("scf.for")[2]
+    assert terms.count("-> vector<16xf32>") == 2  # a factor, and the sum so far
+    assert text.count("-> f32") >= 4
 
 
 @pytest.mark.parametrize(("side", "gains"), [(32, False), (64, False), (512, True)])

@@ -74,18 +74,18 @@ def test_statements_on_many_arrays_are_several_kernels(monkeypatch: pytest.Monke
 
 def looped(rounds: int) -> str:
     """A product that is left to BLAS, so that the loop is not one kernel, and a little work beside it."""
-    return f"""program @main(%x, %w) -> (%y[64*d0 + d1] : 4x64) {{
-  argument %x : float32[4x64]
+    return f"""program @main(%x, %w) -> (%y[64*d0 + d1] : 32x64) {{
+  argument %x : float32[32x64]
   argument %w : float32[64x64]
-  temporary %y : float32[4x64] mutable
+  temporary %y : float32[32x64] mutable
   temporary %i : int64[scalar] mutable
-  temporary %p : float32[4x64] in #0
-  elementwise 4x64 {{
+  temporary %p : float32[32x64] in #0
+  elementwise 32x64 {{
     store %x[64*d0 + d1], %y[64*d0 + d1]
   }}
   for %i[0] = 0 to {rounds} step 1 #0 {{
-    dot 4x64x64 %y[64*d0 + d2], %w[64*d1 + d2], %p[64*d0 + d1]
-    elementwise 4x64 {{
+    dot 32x64x64 %y[64*d0 + d2], %w[64*d1 + d2], %p[64*d0 + d1]
+    elementwise 32x64 {{
       store multiply(add(multiply(%p[64*d0 + d1], float32(0.5)), float32(0.1)), %y[64*d0 + d1]), %y[64*d0 + d1]
     }}
   }}
@@ -93,13 +93,14 @@ def looped(rounds: int) -> str:
 
 
 def test_what_a_loop_repeats_often_enough_is_a_kernel() -> None:
+    assert "loop0.run(" in translated(looped(1000).replace("32x64", "4x64")).source
     assert "run0.run(" in translated(looped(1000)).source
     assert "run0.run(" not in translated(looped(1)).source
 
 
 def test_kernels_beside_products_compute_what_numpy_does() -> None:
     rng = np.random.default_rng(0)
-    x, w = rng.normal(0, 1, (4, 64)).astype("f4"), rng.normal(0, 0.1, (64, 64)).astype("f4")
+    x, w = rng.normal(0, 1, (32, 64)).astype("f4"), rng.normal(0, 0.1, (64, 64)).astype("f4")
     auto, never = (Engine.of(translated(looped(300), kernels)).run([x, w])[0] for kernels in ("auto", "never"))
     np.testing.assert_array_equal(auto, never)
 
