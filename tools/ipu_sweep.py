@@ -60,6 +60,12 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         help="types of sums of 16 and 8 bits that are not complete; native is that of their result (default: f32)",
     )
     flag(
+        "--processes",
+        type=_process_count,
+        metavar="N",
+        help="settings that are compiled at the same time (default: as many as there are processors)",
+    )
+    flag(
         "-o",
         "--output",
         action="append",
@@ -74,6 +80,12 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _each(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     """A converter of comma-separated values; each value counts once."""
     return lambda text: list(dict.fromkeys(convert(each.strip()) for each in text.split(",")))
+
+
+def _process_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
+    return int(text)
 
 
 def _count(text: str) -> int:
@@ -106,6 +118,7 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
     load_plugins(arguments)
 
+    from ipu_mlir.compilation.processes import show_progress
     from ipu_mlir.compilation.variants import Variants
     from ipu_mlir.dialects.support.errors import IpuError
     from ipu_mlir.tools.program_files import read_program
@@ -122,10 +135,10 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
     given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
     chosen = list(settings(*given, target.tiles_per_ipu, arguments.partials_type))
     try:
-        outcomes = measure(variants, target, chosen, _progress(len(chosen)))
+        outcomes, refused = measure(variants, target, chosen, _progress(len(chosen)), arguments.processes)
     finally:
-        _say("")
-    sweep = Sweep(printable(f"{Path(source.name).name}: {variants.entry}"), target, outcomes)
+        show_progress("")
+    sweep = Sweep(printable(f"{Path(source.name).name}: {variants.entry}"), target, outcomes, refused)
     print(sweep.table(), end="", flush=True)
     for path in arguments.output:
         write_output(path, _content(sweep, Path(path).suffix))
@@ -133,13 +146,9 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
 
 
 def _progress(total: int) -> "Callable[[int, Setting], None]":
-    return lambda number, setting: _say(f"{number + 1} of {total}: {setting}")
+    from ipu_mlir.compilation.processes import show_progress
 
-
-def _say(text: str) -> None:
-    """Show ``text`` in place of what was shown before, to people only."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+    return lambda number, setting: show_progress(f"{number} of {total}: {setting}")
 
 
 def _content(sweep: "Sweep", suffix: str) -> str:

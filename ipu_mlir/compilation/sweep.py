@@ -4,12 +4,15 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
 from ipu_mlir.compilation.compiler import compile
+from ipu_mlir.compilation.processes import in_processes, processes_for, show_progress
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.support.errors import CompileError, MemoryWarning
+from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning
+from ipu_mlir.frontends.table import front_end_of
 from ipu_mlir.inspect.outcomes import Outcome, fastest_that_fits, outcome_of, with_frontier
 
 Setting = Mapping[str, Any]
@@ -21,9 +24,15 @@ _FIGURES = ("cycles", "compute", "exchange", "sync", "seconds", "tile_bytes", "f
 
 @dataclass(frozen=True)
 class Sweep:
-    """The outcomes of all settings, in the order in which they are given; the last one changes fastest."""
+    """The outcomes of all settings, in the order in which they are given; the last one changes fastest.
+
+    Attributes:
+        outcomes: of the settings with which the program compiles.
+        refused: the others, with the reason.
+    """
 
     outcomes: tuple[Outcome[Setting], ...]
+    refused: tuple[tuple[Setting, str], ...] = ()
 
     def __iter__(self) -> Iterator[Outcome[Setting]]:
         return iter(self.outcomes)
@@ -46,10 +55,11 @@ class Sweep:
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         marks = ["  ", *("* " if each.frontier else "  " for each in self.outcomes)]
         ends = ["", *("" if each.fits else "  does not fit" for each in self.outcomes)]
-        return "\n".join(
+        lines = [
             mark + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) + end
             for mark, row, end in zip(marks, cells, ends, strict=True)
-        )
+        ]
+        return "\n".join([*lines, *(f"refused with {_text(setting)}: {reason}" for setting, reason in self.refused)])
 
 
 def sweep(
@@ -58,11 +68,13 @@ def sweep(
     args: Sequence[Any] | Callable[..., Sequence[Any]],
     over: Mapping[str, Iterable[Any]],
     target: Target | None = None,
+    processes: int | None = None,
     **options: Any,
 ) -> Sweep:
     """Compile ``function`` with every combination of settings, and compare cycles and bytes. Nothing runs.
 
-    What does not fit is compiled as well, and marked. Cycles leave out what the host transfers.
+    What does not fit is compiled as well, and marked. Cycles leave out what the host transfers. If some settings are
+    refused, the others go on.
 
     Args:
         args: as of ``compile``, or a function that gives them from settings of its own:
@@ -70,11 +82,13 @@ def sweep(
         over: values by the name of a setting: a field of ``Target``, ``chip`` for its name, an option of ``compile``,
             or a parameter of ``args``.
         target: the machine as far as it does not vary; one chip of the second generation by default.
+        processes: how many settings are compiled at the same time; by default as many as there are processors. A
+            function that another framework traces is compiled in this process, because its threads are here.
         options: further ones of ``compile``.
 
     Raises:
-        CompileError: nobody takes a setting, the chip varies beside a target, or a program is refused; says with which
-            settings.
+        CompileError: nobody takes a setting, the chip varies beside a target, or the program is refused with each
+            setting; says why with the first.
 
     >>> from ipu_mlir import TensorSpec
     >>> found = sweep(lambda a: a @ a.T, args=lambda n: [TensorSpec((n, 64))], over={"n": (8, 64), "ipus": (1, 2)})
@@ -90,25 +104,43 @@ def sweep(
             )
     if "chip" in over and target is not None:
         raise CompileError("the chip of a target does not vary: leave out target, and give its other fields in over")
-    found = []
-    for values in product(*over.values()):
-        setting = dict(zip(over, values, strict=True))
+    settings, tasks = [dict(zip(over, values, strict=True)) for values in product(*over.values())], []
+    for setting in settings:
         own = {name: value for name, value in setting.items() if name in of_args}
         rest = {name: value for name, value in setting.items() if name not in of_args}
         machine = {_OF_TARGET[name]: value for name, value in rest.items() if name in _OF_TARGET}
         further = {name: value for name, value in rest.items() if name not in _OF_TARGET}
-        chosen = Target(**machine, emulated=True) if target is None else replace(target, **machine, emulated=True)
+        chosen = {**({} if target is None else vars(target)), **machine, "emulated": True}
         given = args(**own) if callable(args) else args
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MemoryWarning)
-                compiled: Any = compile(function, args=given, target=chosen, **{**options, **further})
-                profile = compiled.profile()
-        except CompileError as error:
-            shown = ", ".join(f"{name}={value!r}" for name, value in setting.items())
-            raise CompileError(f"with {shown}: {error}") from error
-        found.append(outcome_of(setting, profile))
-    return Sweep(tuple(with_frontier(found)))
+        if front_end_of(function, (given, {})) is not None:
+            processes = 1
+        tasks.append(partial(_outcome, function, given, chosen, {**options, **further}))
+    found, refused = dict[int, Outcome[Setting]](), dict[int, IpuError]()
+    for number, result in in_processes(tasks, processes_for(len(tasks), processes)):
+        if isinstance(result, IpuError):
+            refused[number] = result
+        else:
+            found[number] = replace(result, setting=settings[number])
+        show_progress(f"{len(found) + len(refused)} of {len(tasks)}: {_text(settings[number])}")
+    show_progress("")
+    if refused and not found:
+        raise CompileError(f"with {_text(settings[0])}: {refused[0]}") from refused[0]
+    outcomes = with_frontier(found[number] for number in sorted(found))
+    return Sweep(tuple(outcomes), tuple((settings[number], str(refused[number])) for number in sorted(refused)))
+
+
+def _outcome(
+    function: Callable[..., Any], args: Sequence[Any], target: Mapping[str, Any], options: Mapping[str, Any]
+) -> Outcome[Setting]:
+    """What one setting gives; the setting stays where it is, since it may hold what no process hands on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MemoryWarning)
+        compiled: Any = compile(function, args=args, target=Target(**target), **options)
+        return outcome_of({}, compiled.profile())
+
+
+def _text(setting: Setting) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in setting.items())
 
 
 def _cell(value: Any) -> str:

@@ -71,19 +71,19 @@ class Variants:
             CompileError: a pass refuses the program, as where a hint names a tile that ``target`` does not have.
         """
         sums = sums or WidenSums()
-        if (target, sums) not in self._begun:
-            self._begun[target, sums] = self._begin(target, sums)
-        module = self._begun[target, sums].clone()
+        module = self.begin(target, sums).clone()
         run_steps(module, replace_pass(self._rest, partition), verify=VERIFIED)
         return profile_of(module, self.entry, source=self.source.operation)
 
-    def _begin(self, target: Target, sums: WidenSums) -> ir.Operation:
-        """The program before its partition: some passes ask for the memory of a tile."""
-        module = entries_alone(self.source.operation, (self.entry,))
-        with module.context, ir.Location.unknown():
-            module.attributes[TARGET] = target_to_attr(target)
-        run_steps(module, replace_pass(self._first, sums), verify=VERIFIED)
-        return module
+    def begin(self, target: Target, sums: WidenSums) -> ir.Operation:
+        """The program before its partition, made once: some passes ask for the memory of a tile."""
+        if (target, sums) not in self._begun:
+            module = entries_alone(self.source.operation, (self.entry,))
+            with module.context, ir.Location.unknown():
+                module.attributes[TARGET] = target_to_attr(target)
+            run_steps(module, replace_pass(self._first, sums), verify=VERIFIED)
+            self._begun[target, sums] = module
+        return self._begun[target, sums]
 
 
 def _is(step: Step, kind: type[Pass]) -> bool:

@@ -1,36 +1,62 @@
 """What each setting of a sweep gives."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
+from ipu_mlir.compilation.processes import in_processes, processes_for
 from ipu_mlir.compilation.variants import Variants
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.inspect.outcomes import Outcome, outcome_of, with_frontier
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.tools.sweep.settings import Setting
 
+Refused = tuple[Setting, str]
+"""A setting with which a pass refuses the program, and why."""
+
 
 def measure(
-    variants: Variants, target: Target, settings: Sequence[Setting], progress: Callable[[int, Setting], None]
-) -> list[Outcome[Setting]]:
-    """The outcome of each setting; ``progress`` is told before each of them.
+    variants: Variants,
+    target: Target,
+    settings: Sequence[Setting],
+    progress: Callable[[int, Setting], None],
+    processes: int | None = None,
+) -> tuple[list[Outcome[Setting]], list[Refused]]:
+    """The outcomes of the settings, and those that are refused; ``progress`` is told how many are done, and the last.
+
+    Args:
+        processes: how many settings are compiled at the same time; by default as many as there are processors.
 
     Raises:
-        CompileError: a pass refuses the program; says with which setting.
+        CompileError: a pass refuses the program with every setting; says why with the first.
     """
-    found = []
-    for number, setting in enumerate(settings):
-        progress(number, setting)
-        partition = Partition(
-            available_memory_proportion=setting.proportion,
-            most_partials=setting.most_partials,
-        )
-        sums = WidenSums(partials=setting.partials_type)
-        try:
-            profile = variants.profile(replace(target, tiles_per_ipu=setting.tiles, emulated=True), partition, sums)
-        except CompileError as error:
-            raise CompileError(f"with {setting}: {error}") from error
-        found.append(outcome_of(setting, profile))
-    return with_frontier(found)
+    variants.source.context.enable_multithreading(False)  # copies of this process have no threads of it
+    machines = [replace(target, tiles_per_ipu=each.tiles, emulated=True) for each in settings]
+    sums = [WidenSums(partials=each.partials_type) for each in settings]
+    processes = processes_for(len(settings), processes)
+    for common, count in Counter(zip(machines, sums, strict=True)).items():
+        if count > 1 and processes > 1:
+            variants.begin(*common)
+    tasks = [partial(_outcome, variants, *each) for each in zip(settings, machines, sums, strict=True)]
+    found, refused = dict[int, Outcome[Setting]](), dict[int, IpuError]()
+    for number, result in in_processes(tasks, processes):
+        if isinstance(result, IpuError):
+            refused[number] = result
+        else:
+            found[number] = result
+        progress(len(found) + len(refused), settings[number])
+    if refused and not found:
+        raise CompileError(f"with {settings[0]}: {refused[0]}") from refused[0]
+    outcomes = with_frontier(found[number] for number in sorted(found))
+    return outcomes, [(settings[number], str(refused[number])) for number in sorted(refused)]
+
+
+def _outcome(variants: Variants, setting: Setting, target: Target, sums: WidenSums) -> Outcome[Setting]:
+    partition = Partition(
+        available_memory_proportion=setting.proportion,
+        most_partials=setting.most_partials,
+    )
+    return outcome_of(setting, variants.profile(target, partition, sums))

@@ -42,12 +42,14 @@ class Sweep:
     Attributes:
         program: the file and the function.
         target: the machine; how many tiles it has is up to the settings.
-        outcomes: of all settings, in the order of the command line.
+        outcomes: of the settings with which the program compiles, in the order of the command line.
+        refused: the others, with the reason.
     """
 
     program: str
     target: Target
     outcomes: Sequence[Outcome[Setting]]
+    refused: Sequence[tuple[Setting, str]] = ()
 
     @property
     def title(self) -> str:
@@ -56,7 +58,8 @@ class Sweep:
 
     def notes(self) -> list[str]:
         """Sentences that a reader of the numbers has to know, and which setting to take."""
-        notes = [f"{HOST_LEFT_OUT}; a tile has {self.target.bytes_per_tile:,} B"]
+        notes = [f"refused with {setting}: {reason}" for setting, reason in self.refused]
+        notes.append(f"{HOST_LEFT_OUT}; a tile has {self.target.bytes_per_tile:,} B")
         unknown = list(dict.fromkeys(place for each in self.outcomes for place in each.unknown_counts))
         if unknown:
             notes.append(f"not known how often control flow runs at {', '.join(unknown)}: taken once")

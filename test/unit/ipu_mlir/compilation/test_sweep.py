@@ -1,5 +1,7 @@
 """``ipu.sweep``: every combination once, figures that follow from it, and what is refused."""
 
+import os
+
 import pytest
 
 import ipu_mlir as ipu
@@ -40,3 +42,25 @@ def test_unknown_settings_and_two_machines_are_refused() -> None:
         ipu.sweep(scaled, args=spec(4), over={"chip": ("mk2",)}, target=ipu.Target())
     with pytest.raises(ipu.CompileError, match="with partials_type='f64': "):
         ipu.sweep(scaled, args=spec(4), over={"partials_type": ("f64",)})
+
+
+def test_processes_give_what_one_gives_and_end_alone() -> None:
+    over = {"n": (600, 7, 40), "partials_type": ("f32", "f64")}
+    one, two = (ipu.sweep(scaled, args=spec, over=over, processes=processes) for processes in (1, 2))
+    assert one == two
+    assert [each.setting["n"] for each in two] == [600, 7, 40]
+    assert [setting for setting, _ in two.refused] == [{"n": n, "partials_type": "f64"} for n in (600, 7, 40)]
+    assert "refused with n=7, partials_type='f64': option 'partials'" in str(two)
+
+
+def test_a_process_that_dies_is_refused_and_a_mistake_is_raised() -> None:
+    def dies(x: ipu.Tensor) -> ipu.Tensor:
+        return os._exit(3) if x.shape[0] == 7 else x + 1.0
+
+    def fails(x: ipu.Tensor) -> ipu.Tensor:
+        raise ZeroDivisionError
+
+    found = ipu.sweep(dies, args=spec, over={"n": (7, 8)}, processes=2)
+    assert found.refused == (({"n": 7}, "its process ended with exit status 3"),)
+    with pytest.raises(ZeroDivisionError):
+        ipu.sweep(fails, args=spec, over={"n": (7, 8)}, processes=2)

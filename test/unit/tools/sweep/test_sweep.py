@@ -58,15 +58,27 @@ def test_the_fastest_that_fits() -> None:
     assert fastest_that_fits(outcomes[:1]) is None
 
 
-def test_a_setting_that_is_refused_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_that_is_refused_is_named_and_ends_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     placed = tmp_path / "placed.mlir"
     mapping = "#ipu.mapping<4, [[4, 4, 1, 0]], 0, 6>"
     placed.write_text(
         f"func.func @main(%x: tensor<4xf32> {{ipu.map = {mapping}}}) -> tensor<4xf32> {{\n"
         "  %y = arith.addf %x, %x : tensor<4xf32>\n  return %y : tensor<4xf32>\n}\n"
     )
-    assert ipu_sweep.main([str(placed), "--tiles", "8,4"]) == 1
+    assert ipu_sweep.main([str(placed), "--tiles", "8,4"]) == 0
+    assert "refused with proportion 0.6, 4 tiles: " in capsys.readouterr().out
+    assert ipu_sweep.main([str(placed), "--tiles", "4,5"]) == 1
     assert "with proportion 0.6, 4 tiles: " in capsys.readouterr().err
+
+
+def test_processes_print_what_one_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for processes in "12":
+        assert ipu_sweep.main([str(PRODUCT), "--tiles", "4,16", "--processes", processes]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
 
 
 def test_the_table_has_a_row_per_setting(capsys: pytest.CaptureFixture[str]) -> None:
