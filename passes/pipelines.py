@@ -93,6 +93,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-drop-repeated-checks",
     "ipu-sink-max",
     "ipu-mask-terms",
+    "ipu-sum-diagonals",
     "ipu-factor-sums",
     "ipu-widen-sums",
     "lower-affine",
