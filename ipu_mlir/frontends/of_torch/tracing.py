@@ -4,11 +4,9 @@ import itertools
 import linecache
 import logging
 import math
-import os
 import warnings
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 from unittest.mock import patch
@@ -21,17 +19,15 @@ from torch._higher_order_ops.flex_attention import math_attention
 from torch._higher_order_ops.utils import _in_hop_compile
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.frontends.of_torch import detection, packed, quantized, selected, sparse
+from ipu_mlir.frontends.of_torch import checks, detection, packed, quantized, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
 
-_NOT_THE_USERS = tuple(f"{each}{os.sep}" for each in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 _CHECK = "aten::_linalg_check_errors"
 _OF_MEMORY = (".numpy() is not supported", "Cannot access data pointer", ".map_ is not supported", "UntypedStorage")
 """What PyTorch says where a program takes the memory of a tensor: as an array, in a file, to another library."""
@@ -50,6 +46,7 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
     torch.backends.mha.set_fastpath_enabled(False)
     settings.enter_context(PlainFunctions())
+    checks.trace_checks(settings)
     detection.trace_detection(settings)
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
@@ -308,6 +305,7 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.__getitem__: _read,
     torch.Tensor.data.__set__: _set_data,
     torch.Tensor.__setitem__: _write,
+    **checks.PLAIN,
     **packed.PLAIN,
     **quantized.PLAIN,
     **sparse.PLAIN,
@@ -344,13 +342,12 @@ class PlainFunctions(TorchFunctionMode):
 
 def why(error: Exception) -> str:
     """What to say of a program that PyTorch cannot trace because of ``error``: where it asks for values, if it does."""
-    asks = isinstance(error, fake_tensor.DataDependentOutputException | GuardOnDataDependentSymNode)
-    asks |= "get value out of a tracing tensor" in str(error)
+    asks = checks.asks_for_values(error)
     hands = any(each in str(error) for each in _OF_MEMORY)
     if not (asks or hands):
         return str(error)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    file, line = next((each for each in reversed(lines) if not each[0].startswith(_NOT_THE_USERS)), lines[-1])
+    file, line = next((each for each in reversed(lines) if not each[0].startswith(checks.NOT_THE_USERS)), lines[-1])
     what = "hands tensors to what is not PyTorch" if hands else "asks for values of tensors"
     way = (
         "write it in ops of PyTorch"

@@ -1,5 +1,7 @@
 """Programs of PyTorch: their results are those of PyTorch, in its structures and tensors."""
 
+import runpy
+
 import pytest
 
 import ipu_mlir as ipu
@@ -206,6 +208,44 @@ def test_checks_of_values_are_left_out():
             return x * (torch.arange(x.shape[1]) < lengths[:, None])
 
     check(Padded(), torch.ones(2, 4), torch.tensor([1, 3]))
+
+
+_CHECKED = """
+import torch
+
+def checked(x):
+    assert torch.all(x >= 0).item(), "negative"
+    assert x.max().item() < 5 and not x.isnan().any()
+    assert all(each >= 0 for each in x.reshape(-1)) and 0 <= x.sum().item() <= 100
+    if len(x) > 9 or (x < 0).any():
+        raise ValueError(f"{x}")
+    if not bool((x >= 0).all()):
+        print.warn(x)
+    if x.isfinite().all():
+        x = x * 2
+    else:
+        raise ValueError
+    return x
+
+def in_loss(x):
+    return torch.func.grad(lambda x: checked(x).sum())(x)
+
+def of_rows(x):
+    return torch.vmap(checked)(x)
+
+class Checked(torch.nn.Module):
+    def forward(self, x):
+        return checked(x)
+"""
+
+
+@pytest.mark.parametrize("name", ["checked", "in_loss", "of_rows", "Checked"])
+def test_lines_that_only_check_values_find_nothing_wrong(name, tmp_path):
+    (tmp_path / "program.py").write_text(_CHECKED)  # pytest writes other asserts into a test
+    source, x = runpy.run_path(str(tmp_path / "program.py"))[name], torch.tensor([[1.0, 0.0], [2.0, 3.0]])
+    source = source() if name == "Checked" else source
+    expected = torch.full_like(x, 2) if name == "in_loss" else x * 2
+    assert torch.equal(ipu.compile(source, args=[x], target=TARGET)(x), expected)
 
 
 def test_comparisons_of_whole_tensors_are_bools():
