@@ -16,6 +16,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution, tall_singular_values
 from ipu_mlir.passes.raising.matrices.eliminated import blocked_lu, determinant, sign_and_logarithm, solution
 from ipu_mlir.passes.raising.matrices.lu_in_loops import lu_in_loops
+from ipu_mlir.passes.raising.matrices.reflections_in_loops import product_in_loops, reflections_in_loops
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -26,9 +27,12 @@ _WORTH = 2  # a program that is longer has to be so many times faster
 
 _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
 _WIDTH = 64  # columns of a block whose rows lie on all tiles
+_REFLECTED = 32  # of them that are reflected at a time
+_CYCLES_OF_COLUMN, _CYCLES_OF_BLOCK = 4000, 25_000  # for such columns, seen with 20 to 1,024 of them
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
 _SINGULAR = {"svd_reduced": "reduced", "svdvals": ""}
 _ELIMINATIONS = ("lu", "solve", "det", "slogdet")
+_REFLECTIONS = ("reflections", "reflections_product")
 
 
 class BlockFactors(Pass):
@@ -39,12 +43,14 @@ class BlockFactors(Pass):
     positive definite has a factor of NaN in all places, as before. Of LU factors a vertex has some columns in all of
     their rows, among which it finds the pivots; general systems and determinants follow from such factors. Of a matrix
     that is too high for that, or has very many columns, all tiles have rows, and find each pivot together, in loops.
+    Householder's reflections of a large matrix are found in such loops, too, and multiplied some columns at a time.
     High matrices have the singular values of the triangular factors of parts of their rows.
 
     Needs:  calls of the codelets ``cholesky``, ``lu``, ``solve``, ``det`` and ``slogdet``, of ``solve_lower``,
-            ``solve_upper`` and those of unit diagonals, of ``svd_reduced`` and ``svdvals``, and the target.
+            ``solve_upper`` and those of unit diagonals, of ``reflections`` and ``reflections_product``, of
+            ``svd_reduced`` and ``svdvals``, and the target.
     Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long; of several
-            matrices, as far as a tile has room for 16 of their columns.
+            matrices, as far as a tile has room for 16 of their columns; reflections of several matrices stay.
     """
 
     name = "ipu-block-factors"
@@ -53,7 +59,13 @@ class BlockFactors(Pass):
         with module.context:
             target = module_target(module)
             tiles, machine = target.num_compute_tiles, machine_of(target)
-            for name in (*_ELIMINATIONS, *_SINGULAR, "cholesky", *_SOLVERS):  # systems last: those before make some
+            for name in (
+                *_ELIMINATIONS,
+                *_SINGULAR,
+                *_REFLECTIONS,
+                "cholesky",
+                *_SOLVERS,
+            ):  # systems last: those before make some
                 for op in list_ops(module, "linalg.generic"):
                     call = op.attributes.get("library_call", None)
                     if call is None or ir.StringAttr(call).value != name:
@@ -83,6 +95,12 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
             return call_codelet(name, [factors], shapes, [matrix.type.element_type] * len(shapes))
 
         return tall_singular_values(name, matrix, parts, again) if parts > 1 else ()
+    if name in _REFLECTIONS:
+        steps = others[0].type.shape[-1] if others else min(rows, columns)
+        if count > 1 or not in_loops(rows, columns, steps, name == "reflections", dtype, machine):
+            return ()
+        width = min(_REFLECTED, steps)
+        return [product_in_loops(matrix, others[0], width)] if others else reflections_in_loops(matrix, width)
     if name in _ELIMINATIONS:
         stops = best_panels(rows, columns, count, dtype, num_tiles, machine)
         if stops:
@@ -98,6 +116,20 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
     if block == rows:
         return ()
     return [blocked_cholesky(matrix, block) if is_factor else blocked_solution(name, matrix, others[0], block)]
+
+
+def in_loops(rows: int, columns: int, steps: int, is_factor: bool, dtype: str, machine: Machine) -> bool:
+    """True if all tiles together reflect a matrix, or multiply reflections, ``steps`` of them, in less time than one.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> [in_loops(rows, 20, 20, True, "f32", IPU2) for rows in (50, 500)]
+    [False, True]
+    """
+    flops = 2 * elimination_flops(rows, columns) if is_factor else product_flops(rows, columns, steps)
+    whole = int(matrix_cycles(flops, (3 if is_factor else 2) * steps, 1, dtype, machine))
+    blocks = _CYCLES_OF_BLOCK * -(-steps // _REFLECTED) + _CYCLES_OF_COLUMN * steps * is_factor
+    is_large = _is_large(rows * columns, dtype, machine)
+    return steps > 0 and (is_large or _WORTH * blocks * element_type(dtype).slowdown < whole)
 
 
 def best_parts(

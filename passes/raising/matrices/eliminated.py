@@ -30,7 +30,9 @@ def blocked_lu(a: ir.Value, stops: Sequence[int]) -> Values:
         panel = part_of(rest, (0, left), (0, width))
         shapes = [[*stack, left, width], [*stack, width], [*stack, left]]
         factors, own_pivots, own_order = call_codelet("lu", [panel], shapes, [element, i32, i32])
-        own_pivots = elementwise(own_pivots, i32, lambda x, start=start: arith.AddIOp(x, _integer(start)).result)
+        own_pivots = elementwise(
+            own_pivots, i32, lambda x, start=start: arith.AddIOp(x, integer_constant(start)).result
+        )
         own_pivots = _columns_of(own_pivots.results[0])
         if order is None or pivots is None:
             order = _columns_of(own_order)
@@ -152,6 +154,6 @@ def scalar_constant(element: ir.Type, value: float) -> ir.Value:
     return arith.ConstantOp(element, scalar_attribute(element, value)).result
 
 
-def _integer(value: int) -> ir.Value:
+def integer_constant(value: int) -> ir.Value:
     i32 = ir.IntegerType.get_signless(32)
     return arith.ConstantOp(i32, scalar_attribute(i32, value)).result

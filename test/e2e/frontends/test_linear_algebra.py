@@ -370,3 +370,30 @@ def test_high_matrices_are_factored_in_loops(shape: tuple[int, int], monkeypatch
     for found in (high.run([a]), high.run_per_tile([a])):
         for one, other in zip(found, whole, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(9, 7), pytest.param((7, 12), marks=pytest.mark.slow)])
+def test_large_matrices_are_reflected_in_loops(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by one vertex: columns of zeros, equal ones, one of a single number, a last block that is not full."""
+    for name, value in {"_REFLECTED": 3, "_CYCLES_OF_BLOCK": 0, "_CYCLES_OF_COLUMN": 0}.items():
+        monkeypatch.setattr(block_factors, name, value)
+    a = RNG.uniform(1, 2, shape).astype(np.float32)
+    a[:, 1] = 0
+    a[1:, 0] = 0
+    a[:, -1] = a[:, -2]
+
+    def factors(a):
+        large = 1e30 * a
+        return (*np.linalg.qr(a, mode="complete"), *np.linalg.qr(large))
+
+    exe = ipu.compile(factors, args=(a,), target=ipu.Target(tiles_per_ipu=3))
+    assert exe.mlir("l2").count("scf.for") == 6
+    wanted_q, wanted_r = np.linalg.qr(a)
+    for q, r, q_of_large, r_of_large in (exe.run([a]), exe.run_per_tile([a])):
+        np.testing.assert_allclose(q.T @ q, np.eye(shape[0]), atol=2e-6)
+        np.testing.assert_allclose(q @ r, a, atol=2e-5)
+        rank = min(shape) - (shape[0] > shape[1])  # of the last column, which another is equal to, nothing is left
+        np.testing.assert_allclose(q[:, :rank], wanted_q[:, :rank], atol=2e-5)
+        np.testing.assert_allclose(r[:rank], wanted_r[:rank], atol=2e-5)
+        np.testing.assert_allclose(q_of_large[:, :rank], q[:, :rank], atol=2e-5)
+        np.testing.assert_allclose(r_of_large[:rank], 1e30 * r[:rank], atol=2e25)

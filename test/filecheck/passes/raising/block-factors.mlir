@@ -135,4 +135,43 @@ func.func @high(%a: tensor<512x8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// The columns of a block are reflected one after the other, by two sums over its rows; those behind it together.
+// CHECK-LABEL: func.func @reflected
+// CHECK: scf.for {{.*}} step %c32
+// CHECK: scf.for
+// CHECK: linalg.generic {{.*}}"parallel", "parallel", "reduction"]
+// CHECK: math.copysign
+// CHECK: scf.yield
+// CHECK: library_call = "solve_lower_unit"
+// CHECK: scf.yield
+func.func @reflected(%a: tensor<96x96xf32>) -> (tensor<96x96xf32>, tensor<96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<96x96xf32>
+  %row = tensor.empty() : tensor<96xf32>
+  %0:2 = linalg.generic {indexing_maps = [#a2, #a2, #k], iterator_types = ["reduction", "reduction", "reduction"],
+      library_call = "reflections"}
+      ins(%a : tensor<96x96xf32>) outs(%empty, %row : tensor<96x96xf32>, tensor<96xf32>) {
+  ^bb0(%x: f32, %out: f32, %s: f32):
+    linalg.yield %zero, %zero : f32, f32
+  } -> (tensor<96x96xf32>, tensor<96xf32>)
+  return %0#0, %0#1 : tensor<96x96xf32>, tensor<96xf32>
+}
+
+// The last of them are multiplied first.
+// CHECK-LABEL: func.func @multiplied
+// CHECK: scf.for
+// CHECK: library_call = "solve_upper_unit"
+// CHECK: scf.yield
+func.func @multiplied(%a: tensor<96x96xf32>, %scales: tensor<96xf32>) -> tensor<96x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<96x96xf32>
+  %0 = linalg.generic {indexing_maps = [#a2, #k, #a2], iterator_types = ["reduction", "reduction", "reduction"],
+      library_call = "reflections_product"}
+      ins(%a, %scales : tensor<96x96xf32>, tensor<96xf32>) outs(%empty : tensor<96x96xf32>) {
+  ^bb0(%x: f32, %s: f32, %out: f32):
+    linalg.yield %zero : f32
+  } -> tensor<96x96xf32>
+  return %0 : tensor<96x96xf32>
+}
 }
