@@ -49,9 +49,9 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
     A module of PyTorch becomes a function of its parameters, in a dict by their names, and of what it takes;
     ``ipu.parameters_of`` gives that dict. Buffers that it writes to, such as the statistics of norms in training, are
     variables, and keep what a run leaves in them for the next one; ``ipu.buffers_of`` gives them. Where the other
-    framework takes a value for a constant, gradients do so here. Derivatives that JAX has been given
-    (``jax.custom_jvp``, ``jax.custom_vjp``) come along, but those of complex numbers; of other functions, and of
-    PyTorch, what they compute is differentiated.
+    framework takes a value for a constant, gradients do so here. Derivatives that JAX and PyTorch have been given
+    come along (``jax.custom_jvp``, ``jax.custom_vjp``; ``torch.autograd.Function``, ``register_autograd`` of ops); of
+    other functions what they compute is differentiated.
 
     Args:
         source: a jitted function of JAX, a module or function of PyTorch, or a model of ONNX, whose weights are
@@ -87,8 +87,9 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
                 raise TraceTypeError(str(error)) from error
             for each in sorted(getattr(function, "own_backward", ())):
                 warnings.warn(
-                    f"{each} has a backward of its own, and gradients here are those of its forward code; write it as "
-                    "a traced function with ipu.custom_vjp, or train by ipu_mlir.torch.training_step",
+                    f"{each} has a backward of its own, which cannot be traced by itself; gradients here are those of "
+                    "its forward code. Let it take all tensors that it reads and write to none of them, write it as a "
+                    "traced function with ipu.custom_vjp, or train by ipu_mlir.torch.training_step",
                     stacklevel=2,
                 )
             if programs[key].functions:

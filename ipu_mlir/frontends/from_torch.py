@@ -8,8 +8,10 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from torch._C._functorch import peek_interpreter_stack
 from torch._export.utils import _compiling_state_context
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd.function import _SingleLevelFunction
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -21,6 +23,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.aten import program as by_rules
+from ipu_mlir.frontends.aten.own_backward import name_with_own_backward, with_own_backward
 from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
@@ -74,13 +77,12 @@ def as_function(source: Any, has_state: bool = False) -> Any:
     """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are.
 
     One with a state takes buffers by their names before that, and gives them as they are afterwards, and its result.
-    ``own_backward`` of it has the names of ``torch.autograd.Function`` that it has called.
+    ``own_backward`` of it has the names of each ``torch.autograd.Function`` whose backward it cannot take.
     """
-    is_module, noted = isinstance(source, torch.nn.Module), set[str]()
+    is_module, left = isinstance(source, torch.nn.Module), set[str]()
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        constants = _ConstantsWithoutGrad()
-        with torch.enable_grad(), constants, _noting_own_backward(noted, constants):
+        with torch.enable_grad(), _own_derivatives(left):
             if not is_module:
                 return source(*args, **kwargs)
             state = {name: each.clone() for name, each in args[0].items()} if has_state else {}
@@ -90,7 +92,7 @@ def as_function(source: Any, has_state: bool = False) -> Any:
             return (state, result) if has_state else result
 
     run.__name__ = type(source).__name__ if is_module else getattr(source, "__name__", "function")
-    run.own_backward = noted  # pyright: ignore[reportFunctionMemberAccess]
+    run.own_backward = left  # pyright: ignore[reportFunctionMemberAccess]
     return run
 
 
@@ -117,38 +119,53 @@ def _numbers(leaf: Any) -> Any:
 
 
 @contextmanager
-def _noting_own_backward(names: set[str], constants: "_ConstantsWithoutGrad") -> Iterator[None]:
-    """In the block, note classes of ``torch.autograd.Function``, whose ``backward`` no graph has.
+def _own_derivatives(left: set[str]) -> Iterator[None]:
+    """In the block, functions have the derivatives that PyTorch's autograd has for them."""
+    with _OwnDerivatives(left) as mode:
 
-    PyTorch computes their ``forward`` without gradients, and it is no constant.
-    """
-    theirs = torch.autograd.Function.apply.__func__  # pyright: ignore[reportFunctionMemberAccess] - of a classmethod
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            theirs: Any = super(_SingleLevelFunction, cls)
+            return mode.called(cls.__name__, theirs.apply, args, kwargs)
 
-    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        names.add(cls.__name__)
-        constants.functions += 1
-        try:
-            return theirs(cls, *args, **kwargs)
-        finally:
-            constants.functions -= 1
-
-    with patch.object(torch.autograd.Function, "apply", classmethod(apply)):
-        yield
+        with patch.object(_SingleLevelFunction, "apply", classmethod(apply)):  # which all go through, however held
+            yield
 
 
-class _ConstantsWithoutGrad(TorchFunctionMode):
-    """In the block, what is computed under ``torch.no_grad`` is detached, which a graph tells, and that it does not.
+class _OwnDerivatives(TorchFunctionMode):
+    """In the block, what is computed under ``torch.no_grad`` is detached, which a graph tells, and that it does not;
+    what has a backward of its own is called as that.
 
-    Attributes:
-        functions: how many ``torch.autograd.Function`` are being called, which compute without gradients as well.
+    Args:
+        left: takes the names of what has a ``backward`` that cannot be traced by itself.
     """
 
-    functions = 0
+    def __init__(self, left: set[str]) -> None:
+        super().__init__()
+        self._left, self._is_in_function, self._known = left, False, by_rules.decompositions()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if (name := name_with_own_backward(func)) is not None:
+            return self.called(name, func, args, kwargs or {})
         result = func(*args, **(kwargs or {}))
-        is_constant = isinstance(result, torch.Tensor) and not torch.is_grad_enabled() and not self.functions
+        is_constant = isinstance(result, torch.Tensor) and not torch.is_grad_enabled() and not self._is_in_function
         return result.detach() if is_constant else result
+
+    def called(self, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+        """What ``function`` gives, which computes without gradients; it is no constant for that."""
+        if self._is_in_function:
+            return function(*args, **kwargs)
+        self._is_in_function = True
+        try:
+            results = function(*args, **kwargs)
+            if peek_interpreter_stack() is not None:  # a transform of PyTorch's, which asks for the backward itself
+                return results
+            try:
+                return with_own_backward(name, function, (args, kwargs), results, self._known, by_rules.without_rule)
+            except ValueError:
+                self._left.add(name)
+                return results
+        finally:
+            self._is_in_function = False
 
 
 def parameters_of(module: torch.nn.Module) -> Any:

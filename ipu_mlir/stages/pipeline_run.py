@@ -14,6 +14,7 @@ from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, call, spec_of_leaf, spread, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
+from ipu_mlir.tracing.elementwise import conjugated
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import own_trace
 from ipu_mlir.tracing.operands import tensor
@@ -195,7 +196,12 @@ class Run:
             )
         result = self._result.nested([None if word == "none" else next(given) for word in self._kept])
         gradients = [
-            part.nested([next(given) if is_made_of_floats(spec_of_leaf(leaf).dtype) else None for leaf in part.leaves])
+            part.nested(
+                [
+                    conjugated(next(given)) if is_made_of_floats(spec_of_leaf(leaf).dtype) else None
+                    for leaf in part.leaves
+                ]
+            )
             for part in (self._parameters if self._training else ())
         ]
         return result, self._by_stage(gradients)

@@ -24,6 +24,7 @@ _MODULES = (
     "mathematics.polynomials",
     "mathematics.special",
     "orders",
+    "own_backward",
     "products",
     "random_numbers",
     "recurrent",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -98,7 +99,7 @@ def _results(graph: torch.fx.Graph, values: dict[torch.fx.Node, Any], trace: Tra
             values[node] = _held(node) if body is None else of_body(body)
         elif node.op == "call_function":
             with trace.at(*places.scope_and_place(node)):
-                values[node] = _apply(node, values)
+                values[node] = _apply(node, values, of_body)
     (results,) = graph.output_node().args
     return [values[each] for each in pytree.tree_leaves(results) if isinstance(each, torch.fx.Node)]
 
@@ -114,7 +115,7 @@ def _spec(node: torch.fx.Node) -> TensorSpec:
     return TensorSpec(tuple(tensor.shape), to_numpy_dtype(tensor.dtype))
 
 
-def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
+def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any], of_graph: Callable[..., Any]) -> Any:
     """The value of ``node``, or a tuple of them, with the shapes and types that PyTorch says."""
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), values.__getitem__)
     if _is_python(node.target):
@@ -126,7 +127,7 @@ def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
         op: Any = node.target
         found = op(*args, **_without_device(kwargs))
         return _as_said(node, constant(to_numpy(found, found.dtype)), made.shape, made.dtype)
-    more = {"made": made} if rule.takes_made else {}
+    more = {"made": replace(made, of_graph=of_graph)} if rule.takes_made else {}
     result = rule.apply(*args, **_without_device(kwargs), **more)
     if result is None:
         return None

@@ -29,6 +29,7 @@ class Made:
         every: shape and type of each result.
         strides: in elements, of the first result.
         taken: strides of each argument that is a tensor, None for others.
+        of_graph: gives what a graph computes as a function; of ops in programs.
     """
 
     shape: tuple[int, ...]
@@ -36,6 +37,7 @@ class Made:
     every: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     strides: tuple[int, ...] = ()
     taken: tuple[tuple[int, ...] | None, ...] = ()
+    of_graph: Callable[[torch.fx.Graph], Callable[..., tuple[Any, ...]]] | None = None
 
 
 class Later:

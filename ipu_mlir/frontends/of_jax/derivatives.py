@@ -36,18 +36,21 @@ def derivative_rules(levels: int = _LEVELS) -> list[tuple[Any, Callable[..., Any
 def _lowered(levels: int, context: Any, *operands: Any, **params: Any) -> Any:
     """A call of what has a derivative as ``ipu.derivative`` of three functions: itself, forward and backward."""
     call = _Call(context, params)
-    is_code = not any(call.takes) or not any(call.gives) or call.is_complex or context.tokens_in.effects()
+    is_code = not any(call.takes) or not any(call.gives) or context.tokens_in.effects()
     traced = None if is_code else call.derivative(is_asked=levels == _LEVELS)
     if traced is None:
         own = context.replace(module_context=call.module_with(0))
-        return mlir.lower_fun(call.plain, multiple_results=True)(own, *operands)
+        return mlir.lower_fun(call.bound, multiple_results=True)(own, *operands)
     forward, backward = traced
     names = [
-        call.lowered(call.traced(call.plain, context.avals_in), "plain", 0),
+        call.lowered(call.traced(call.plain, call.operands), "plain", 0),
         call.lowered(forward, "forward", levels - 1),
         call.lowered(backward, "backward", levels - 1),
     ]
-    types = [kind for aval in context.avals_out for kind in mlir.aval_to_ir_types(context.module_context, aval)]
+    types = [kind for aval in call.results for kind in mlir.aval_to_ir_types(context.module_context, aval)]
+    operands = mlir.lower_fun(lambda *values: list(map(_parts, values)), multiple_results=True)(
+        context.replace(), *operands
+    )
     made = mlir.ir.Operation.create(
         "stablehlo.custom_call",
         results=types,
@@ -58,13 +61,15 @@ def _lowered(levels: int, context: Any, *operands: Any, **params: Any) -> Any:
             "called_computations": mlir.ir.ArrayAttr.get([mlir.ir.FlatSymbolRefAttr.get(name) for name in names]),
         },
     )
-    return list(made.results)
+    whole = mlir.lower_fun(call.whole_results, multiple_results=True)
+    return whole(context.replace(avals_in=call.results), *made.results)
 
 
 class _Call:
-    """A call of what has a derivative.
+    """A call of what has a derivative, as one on the parts of complex numbers: what it pulls back is then plain.
 
     Attributes:
+        operands, results: what they are made of.
         takes, gives: for each operand, and for each result, whether it is of floats.
         without: the operands of floats by which there is no derivative.
         kept: what the backward function needs of the forward one.
@@ -72,9 +77,12 @@ class _Call:
 
     def __init__(self, context: Any, params: dict[str, Any]) -> None:
         self._context, self._params = context, params
+        self.operands, self.results = (
+            list(map(_aval_of_parts, avals)) for avals in (context.avals_in, context.avals_out)
+        )
         self.takes, self.gives = (
             [jax.dtypes.issubdtype(aval.dtype, jax.numpy.floating) for aval in avals]
-            for avals in (context.avals_in, context.avals_out)
+            for avals in (self.operands, self.results)
         )
         self.kept: list[Any] = []
         self._pull: Any = None
@@ -84,14 +92,16 @@ class _Call:
         self._by = [is_float and place >= first for place, is_float in enumerate(self.takes)]
         self.without = [place for place, is_float in enumerate(self.takes) if is_float and place < first]
 
-    @property
-    def is_complex(self) -> bool:
-        """Whether it has complex numbers, whose derivatives are another thing here than in JAX."""
-        avals = (*self._context.avals_in, *self._context.avals_out)
-        return any(jax.dtypes.issubdtype(aval.dtype, jax.numpy.complexfloating) for aval in avals)
+    def whole_results(self, *values: Any) -> list[Any]:
+        """The results, from their parts."""
+        return _wholes(values, self._context.avals_out)
 
     def plain(self, *values: Any) -> Sequence[Any]:
         """What it computes."""
+        return list(map(_parts, self.bound(*_wholes(values, self._context.avals_in))))
+
+    def bound(self, *values: Any) -> Sequence[Any]:
+        """What it computes of complex numbers."""
         primitive = self._context.primitive
         found = primitive.bind(*values, **primitive.get_bind_params(self._params))
         return found if primitive.multiple_results else [found]
@@ -123,7 +133,7 @@ class _Call:
         kept, slopes = values[: len(self.kept)], values[len(self.kept) :]
         pull = self._pulled(kept)[1] if self._pull is None else jax.tree.unflatten(self._pull, kept)
         found = iter(pull(tuple(slopes)))
-        operands = zip(self._context.avals_in, self.takes, self._by, strict=True)
+        operands = zip(self.operands, self.takes, self._by, strict=True)
         return [
             next(found) if has else jax.numpy.full(aval.shape, jax.numpy.nan, aval.dtype)
             for aval, is_float, has in operands
@@ -140,12 +150,11 @@ class _Call:
             return None
 
     def _derivative(self) -> tuple[Any, Any] | None:
-        operands = self._context.avals_in
         for function in (self.forward, self.forward_alone):
             self._pull = None
-            forward = self.traced(function, operands)
+            forward = self.traced(function, self.operands)
             self.kept = list(forward.out_avals)[len(self.gives) :]
-            slopes = _parted(self.gives, self._context.avals_out)[0]
+            slopes = _parted(self.gives, self.results)[0]
             backward = self.traced(self.backward, [*self.kept, *slopes])
             if not any(isinstance(each, jax.core.Tracer) for each in (*forward.consts, *backward.consts)):
                 return forward, backward
@@ -169,6 +178,27 @@ class _Call:
         ]
         own = replace(module.lowering_parameters, override_lowering_rules=(*rules, *derivative_rules(levels)))
         return module.replace(lowering_parameters=own, lowering_cache={}, cached_primitive_lowerings={})
+
+
+def _is_complex(value: Any) -> bool:
+    return jax.dtypes.issubdtype(value.dtype, jax.numpy.complexfloating)
+
+
+def _parts(value: Any) -> Any:
+    """Complex numbers as pairs of reals, in a last dimension."""
+    return jax.numpy.stack((value.real, value.imag), -1) if _is_complex(value) else value
+
+
+def _aval_of_parts(aval: Any) -> Any:
+    if not _is_complex(aval):
+        return aval
+    return aval.update(shape=(*aval.shape, 2), dtype=jax.numpy.finfo(aval.dtype).dtype)
+
+
+def _wholes(values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    """Of pairs the complex numbers, where ``avals`` are."""
+    pairs = zip(values, avals, strict=True)
+    return [jax.lax.complex(each[..., 0], each[..., 1]) if _is_complex(aval) else each for each, aval in pairs]
 
 
 def _parted(are_first: Sequence[bool], values: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -90,7 +90,10 @@ def _only(x: Any, what: str) -> TensorSpec:
     leaves = tree(x, what).leaves
     if len(leaves) != 1 or leaves[0] is not x:
         raise TraceTypeError(f"{what} is not one tensor; take the parts one by one")
-    return spec_of_leaf(x)
+    spec = spec_of_leaf(x)
+    if spec.dtype.kind == "c":
+        raise TraceTypeError(f"{what} is {spec}; take its real and its imaginary part, which have slopes of their own")
+    return spec
 
 
 def _basis(spec: TensorSpec) -> np.ndarray:

@@ -12,6 +12,7 @@ from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import private_function
+from ipu_mlir.tracing.elementwise import conjugated
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Trace, current_trace
 from ipu_mlir.tracing.structure import Branch
@@ -106,7 +107,7 @@ class _Call:
         cotangents = [spec for spec in self._specs if is_made_of_floats(spec.dtype)]
 
         def backward(leaves: list[Any]) -> list[Any]:
-            own = iter(leaves[len(kept.leaves) :])
+            own = map(conjugated, leaves[len(kept.leaves) :])
             nested = result.nested([next(own) if is_made_of_floats(spec.dtype) else None for spec in self._specs])
             return list(self._cotangents(bwd(kept.nested(leaves[: len(kept.leaves)]), nested)))
 
@@ -150,7 +151,7 @@ class _Call:
                     raise TraceTypeError(
                         f"bwd of {self._name} gives {spec_of_leaf(leaf)} for argument {place}, which is {spec}"
                     )
-                yield leaf
+                yield conjugated(leaf)
 
     def _made(self, behind: str, specs: Sequence[TensorSpec], give: _Leaves) -> tuple[str, list[TensorSpec]]:
         """The name of a new function of the program, and what it gives."""

@@ -15,6 +15,7 @@ from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_made_of_floats, kind_of
 from ipu_mlir.tracing.control.bodies import Tree, is_weak, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
+from ipu_mlir.tracing.elementwise import conjugated
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, own_trace
 from ipu_mlir.tracing.operands import tensor
@@ -36,7 +37,8 @@ def value_and_grad(
 
     Returns:
         a function of the same arguments that gives the pair of the value and the gradient: nested as the argument,
-        each leaf of its shape and type; a tuple of them if ``argnums`` is one.
+        each leaf of its shape and type; a tuple of them if ``argnums`` is one. By ``x + iy`` it is the derivative by
+        ``x`` less ``i`` times that by ``y``, as in JAX: a step of descent takes its conjugate.
 
     Raises:
         TypeError, ValueError: ``fun`` gives anything but one float, or an argument has tensors of integers.
@@ -108,6 +110,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
                 raise TraceTypeError(
                     f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type"
                 )
+        floats = [leaf.conjugate() if isinstance(leaf, complex) else conjugated(leaf) for leaf in floats]
         _, gradients = called.run(values_of(trace, floats, called.differentiable))
         return tuple(called.nested(place, gradients) for place in range(len(primals)))
 
@@ -217,7 +220,7 @@ class _Called:
         for place, part in enumerate(self._taken):
             for leaf, path in zip(part.leaves, part.paths, strict=True):
                 spec = spec_of_leaf(leaf)
-                if place in places and kind_of(spec.dtype) == "f":
+                if place in places and is_made_of_floats(spec.dtype):
                     found.append(number)
                 elif place in places and not only_floats:
                     raise TraceTypeError(f"grad by {path}, which is {spec}; only floats have derivatives")
@@ -247,7 +250,8 @@ class _Called:
             results = list(call.operation.results)
             values = self._wrapped(results, self.specs)
             specs = [self._specs[number] for number in self._by]
-            return values, dict(zip(self._by, self._wrapped(results[len(values) :], specs), strict=True))
+            found = map(conjugated, self._wrapped(results[len(values) :], specs))
+            return values, dict(zip(self._by, found, strict=True))
 
     def _wrapped(self, values: Sequence[ir.Value], specs: Sequence[TensorSpec]) -> list[Any]:
         return [self._trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(values, specs, strict=False)]

@@ -183,28 +183,6 @@ def test_modules_that_draw_random_numbers_do_so_for_each_micro_batch() -> None:
         close(own["w"], once.sum(0))
 
 
-def test_a_backward_of_ones_own_is_said_not_to_count() -> None:
-    torch = pytest.importorskip("torch")
-
-    class Straight(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x * torch.round(x)
-
-        @staticmethod
-        def backward(ctx: Any, *slopes: Any) -> Any:
-            return slopes[0]
-
-    called = ipu.imported(lambda x: 2 * Straight.apply(x), "torch")
-    with pytest.warns(UserWarning, match="Straight has a backward of its own, and gradients here are those of its for"):
-        found = ipu.function(called, target=SMALL)(np.array([0.4, 1.6], np.float32))
-    close(found, [0, 6.4])
-    slope = ipu.function(lambda x: ipu.grad(lambda x: called(x).sum())(x), target=SMALL)
-    close(slope(np.array([0.4, 1.6], np.float32)), [0, 4])
-    y = Straight.apply(torch.ones(2, requires_grad=True))
-    assert y.requires_grad  # PyTorch's own is as it was
-
-
 def test_a_model_of_onnx_is_called_and_has_gradients() -> None:
     onnx = pytest.importorskip("onnx")
     helper, of = onnx.helper, onnx.numpy_helper.from_array

@@ -39,10 +39,21 @@ def _derivatives() -> dict[str, Any]:
         found, rows = jax.lax.scan(lambda c, i: (doubled(c) * 0.5, straight(c, 1.0).sum()), x, jnp.arange(3))
         return found + rows.sum()
 
+    @jax.custom_vjp
+    def turned(z: Any) -> Any:
+        return z * z
+
+    turned.defvjp(lambda z: (turned(z), z), lambda z, ct: (2.5 * z * ct + 1j * ct,))
+
+    def of_parts(x: Any) -> Any:
+        y = turned(x * (1 + 2j))
+        return 2 * y.real + y.imag
+
     return {
         "custom_vjp": lambda x: straight(x, 0.5),
         "custom_jvp": doubled,
         "of a random key": lambda x: dropped(jax.random.key(1), x),
+        "of complex numbers": of_parts,
         "in a loop": in_loop,
         "in a branch": lambda x: jax.lax.cond(x[0] < 1, doubled, lambda x: x, x),
         "vmap": jax.vmap(doubled),
@@ -63,7 +74,7 @@ _SLOW = {"betainc", "gammainc by its order", "gamma", "exp1", "gammainc", "of it
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] if name in _SLOW else [])
-        for name in ("custom_vjp", "custom_jvp", "in a loop", "vmap", "erfinv", *sorted(_SLOW))
+        for name in ("custom_vjp", "custom_jvp", "of complex numbers", "in a loop", "vmap", "erfinv", *sorted(_SLOW))
     ],
 )
 def test_derivatives_that_jax_has_come_along(name: str) -> None:
@@ -76,3 +87,28 @@ def test_derivatives_that_jax_has_come_along(name: str) -> None:
     ours = ipu.imported(jax.jit(value))
     found = ipu.function(lambda x: ipu.grad(ours)(x), target=SMALL)(x)
     np.testing.assert_allclose(found, jax.grad(value)(x), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_by_complex_numbers_are_those_of_jax() -> None:
+    """And so are functions that have a rule of their own, cotangents and tangents of complex numbers."""
+    jax = pytest.importorskip("jax")
+    z = np.array([1 + 2j, 0.5 - 1j], np.complex64)
+
+    def derivatives(of: Any, numpy: Any, custom_vjp: Any) -> Any:
+        turned = custom_vjp(lambda z: z * z)
+        turned.defvjp(lambda z: (turned(z), z), lambda z, ct: (2.5 * z * ct + 1j * ct,))
+
+        def every(z: Any) -> Any:
+            tangent = z * 2j
+            slope = of.grad(lambda z: (numpy.abs(numpy.exp(z) * turned(z)) ** 2 * z.real).sum())(z)
+            own = of.grad(lambda x: (turned(x * (1 + 2j)).real * x).sum())(z.real)
+            moved = of.jvp(lambda z: z * z, (z,), (tangent,))[1]
+            return slope, own, moved, of.vjp(lambda z: z.real * turned(z), z)[1](tangent)[0]
+
+        return every
+
+    ours = ipu.function(derivatives(ipu, np, ipu.custom_vjp), target=SMALL)(z)
+    for found, wanted in zip(ours, derivatives(jax, jax.numpy, jax.custom_vjp)(z), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(TypeError, match=r"jacfwd of <lambda>, whose argument is complex64\[2\]; take its real and its"):
+        ipu.function(lambda z: ipu.jacfwd(lambda z: z * z)(z), target=SMALL)(z)
