@@ -67,12 +67,12 @@ class FuseElementwiseOps(Pass):
 
 
 def _give_each_reader_its_own(module: ir.Operation) -> None:
-    """Copy what only repeats elements for each element-wise op that reads it, so that it fuses with all of them."""
+    """Copy what only repeats elements for each op that reads it, so that it fuses with all of them."""
     for op in list_outside_bodies(module):
         if op.name != "linalg.generic" or len(op.regions[0].blocks[0].operations) > 1:
             continue
         readers = [use.owner.operation for use in op.results[0].uses]
-        if len(readers) < 2 or not all(map(_is_elementwise, (op, *readers))):
+        if len(readers) < 2 or not _is_elementwise(op) or any(_nest(reader) is None for reader in readers):
             continue
         nest = loop_nest(op)
         if nest is None or not any(_repeated(op, nest)):

@@ -245,3 +245,31 @@ func.func @each_reader_repeats_by_itself(%a: tensor<512xf32>, %x: tensor<64x512x
   %m = arith.mulf %r, %x : tensor<64x512xf32>
   return %s, %m : tensor<64x512xf32>, tensor<64x512xf32>
 }
+
+// CHECK-LABEL: func.func @products_repeat_a_factor_by_themselves
+// CHECK-SAME: (%[[W:[a-z0-9]+]]: tensor<8x4xf32>, %[[X:[a-z0-9]+]]: tensor<3x8xf32>, %[[Y:[a-z0-9]+]]: tensor<3x4xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[W]]
+// CHECK: linalg.generic {{.*}} ins(%[[Y]], %[[W]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @products_repeat_a_factor_by_themselves(
+    %w: tensor<8x4xf32>, %x: tensor<3x8xf32>, %y: tensor<3x4xf32>, %m: tensor<3x4xf32>, %n: tensor<3x8xf32>) -> (tensor<3x4xf32>, tensor<3x8xf32>) {
+  %e = tensor.empty() : tensor<3x8x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (i, j)>, affine_map<(b, i, j) -> (b, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<8x4xf32>) outs(%e : tensor<3x8x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<3x8x4xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i)>, affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (b, j)>], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %r : tensor<3x8xf32>, tensor<3x8x4xf32>) outs(%m : tensor<3x4xf32>) {
+  ^bb0(%a: f32, %c: f32, %out: f32):
+    %t = arith.mulf %a, %c : f32
+    %s = arith.addf %out, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<3x4xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, j)>, affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (b, i)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %r : tensor<3x4xf32>, tensor<3x8x4xf32>) outs(%n : tensor<3x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %out: f32):
+    %t = arith.mulf %a, %c : f32
+    %s = arith.addf %out, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<3x8xf32>
+  return %p, %q : tensor<3x4xf32>, tensor<3x8xf32>
+}
