@@ -103,16 +103,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     first = called.call()
 
     def back(cotangents: Any) -> tuple[Any, ...]:
-        given = called.result.like(cotangents, "cotangent")
-        floats = [leaf for leaf, spec in zip(given.leaves, called.specs, strict=True) if is_made_of_floats(spec.dtype)]
-        for leaf, spec in zip(floats, called.differentiable, strict=True):
-            if (not is_weak(leaf) and spec_of_leaf(leaf) != spec) or (is_weak(leaf) and spec.shape):
-                raise TraceTypeError(
-                    f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type"
-                )
-        floats = [leaf.conjugate() if isinstance(leaf, complex) else conjugated(leaf) for leaf in floats]
-        _, gradients = called.run(values_of(trace, floats, called.differentiable))
-        return tuple(called.nested(place, gradients) for place in range(len(primals)))
+        return called.pulled(cotangents)[1]
 
     return called.result.nested(first), back
 
@@ -122,8 +113,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
         y, dy = ipu.jvp(np.sin, (x,), (dx,))
 
-    The derivative of a cotangent by that of the result is the tangent: it takes two reverse passes, and what the first
-    one computes of values alone is not computed.
+    The derivative of a cotangent by that of the result is the tangent. It takes two reverse passes, of which what the
+    tangent does not need is left out: a forward pass remains.
 
     Raises:
         TypeError, ValueError: tangents that are no floats of the shapes of the primals.
@@ -132,15 +123,16 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     if trace is None:
         raise TraceValueError(_OUTSIDE)
     given = tree(tuple(tangents), "tangent")
-    result, _ = vjp(fun, *primals)
-    like = tree(result, "result")
-    zero = like.nested([np.zeros(spec_of_leaf(leaf).shape, spec_of_leaf(leaf).dtype) for leaf in like.leaves])
 
-    def backward(cotangents: Any) -> Any:
-        return vjp(fun, *primals)[1](cotangents)
+    def both(cotangents: Any) -> Any:
+        inner = own_trace()
+        assert inner is not None, "it is traced"
+        return _Called(inner, fun, primals, {}, range(len(primals)), only_floats=True).pulled(cotangents)
 
-    _, forward = vjp(backward, zero)
-    (moved,) = forward(tuple(given.nested(given.leaves)))
+    like = _Called(trace, fun, primals, {}, (), only_floats=True)
+    none = like.result.nested([np.zeros(spec.shape, spec.dtype) for spec in like.specs])
+    of_both = _Called(trace, both, (none,), {}, (0,), only_floats=True)
+    (result, _), (moved,) = of_both.pulled((none, tuple(given.nested(given.leaves))))
     return result, moved
 
 
@@ -252,6 +244,19 @@ class _Called:
             specs = [self._specs[number] for number in self._by]
             found = map(conjugated, self._wrapped(results[len(values) :], specs))
             return values, dict(zip(self._by, found, strict=True))
+
+    def pulled(self, cotangents: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The result, and cotangents of the arguments by those of the result."""
+        given = self.result.like(cotangents, "cotangent")
+        floats = [leaf for leaf, spec in zip(given.leaves, self.specs, strict=True) if is_made_of_floats(spec.dtype)]
+        for leaf, spec in zip(floats, self.differentiable, strict=True):
+            if (not is_weak(leaf) and spec_of_leaf(leaf) != spec) or (is_weak(leaf) and spec.shape):
+                raise TraceTypeError(
+                    f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type"
+                )
+        floats = [leaf.conjugate() if isinstance(leaf, complex) else conjugated(leaf) for leaf in floats]
+        values, gradients = self.run(values_of(self._trace, floats, self.differentiable))
+        return self.result.nested(values), tuple(self.nested(place, gradients) for place in range(len(self._taken)))
 
     def _wrapped(self, values: Sequence[ir.Value], specs: Sequence[TensorSpec]) -> list[Any]:
         return [self._trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(values, specs, strict=False)]
