@@ -105,7 +105,7 @@ def singular(a: Any) -> Any:
     )
 
 
-CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "elementwise": (
         lambda x: (np.tanh(x) * np.exp(-x * x) + np.log(x * x + 1) / np.sqrt(x * x + 2)).sum(),
         (normal(4, 3),),

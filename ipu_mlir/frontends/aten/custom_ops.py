@@ -1,4 +1,6 @@
-"""Ops that programs and libraries define (``torch.library.custom_op``, torchvision), as the ops they are made of."""
+"""Ops that programs and libraries define (``torch.library.custom_op``, torchvision), and least squares, as the ops they
+are made of.
+"""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -7,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._library.custom_ops import OPDEFS
+from torch._subclasses.fake_impls import register_op_impl
 from torch._subclasses.functional_tensor import dispatch_functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional
@@ -19,9 +22,10 @@ from ipu_mlir.frontends.support.selecting import kept
 
 
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
-    """By op, what each that writes to none of its arguments does."""
+    """By op, what each does; of those of programs each that writes to none of its arguments."""
     own = [each for each in OPDEFS.values() if not each._opoverload._schema.is_mutable]
     found: dict[Any, Callable[..., Any]] = {each._opoverload: partial(_written_out, each._init_fn) for each in own}
+    found[torch.ops.aten.linalg_lstsq.default] = _least_squares
     if "torchvision.ops" in sys.modules:
         found[torch.ops.torchvision.roi_align.default] = _aligned_regions
         found[torch.ops.torchvision.deform_conv2d.default] = _deformed_convolution
@@ -81,6 +85,27 @@ def _deformed_convolution(x: Any, weight: Any, offset: Any, mask: Any, bias: Any
     taken = taken.reshape(count, groups, channels // groups * kh * kw, rows * columns)
     found = (weight.reshape(groups, made // groups, -1) @ taken).reshape(count, made, rows, columns)
     return found + bias.reshape(-1, 1, 1)
+
+
+def _least_squares(
+    a: torch.Tensor, b: torch.Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Any, ...]:
+    """The solution by the pseudo-inverse, and of the rest what a driver gives; PyTorch does not say the shapes."""
+    driver, rows, columns = driver or "gelsy", a.shape[-2], a.shape[-1]
+    right = b.unsqueeze(-1) if b.ndim == a.ndim - 1 else b
+    found = torch.linalg.pinv(a, rtol=rcond) @ right
+    has_residuals = rows > columns and driver != "gelsy"
+    residuals = (a @ found - right).abs().square().sum(-2) if has_residuals else a.new_zeros(0)
+    has_rank, has_values = driver != "gels", driver in ("gelsd", "gelss")
+    rank = torch.linalg.matrix_rank(a, rtol=rcond) if has_rank else a.new_zeros(0, dtype=torch.int64)
+    values = torch.linalg.svdvals(a) if has_values else a.new_zeros(0)
+    return found.squeeze(-1) if right is not b else found, residuals, rank, values
+
+
+@register_op_impl(torch.ops.aten.linalg_lstsq.default)
+def _shapes_of_solution(mode: Any, op: Any, *args: Any, **options: Any) -> tuple[Any, ...]:
+    with mode:
+        return _least_squares(*args, **options)
 
 
 @torch.library.custom_op(f"{SPACE}::kept_boxes", mutates_args=())

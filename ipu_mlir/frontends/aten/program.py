@@ -14,7 +14,6 @@ from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten import custom_ops, lists
-from ipu_mlir.frontends.aten.least_squares import least_squares
 from ipu_mlir.frontends.aten.library import RULES, rule_of
 from ipu_mlir.frontends.aten.orders import check_of_values
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
@@ -209,7 +208,6 @@ def _known() -> Mapping[Any, Callable[..., Any]]:
 
     every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items()), **lists.decompositions()}
     every[fma] = lambda a, b, c: a * b + c
-    every[torch.ops.aten.linalg_lstsq.default] = least_squares
     every[torch.ops.aten._weight_norm_interface_backward.default] = (
         torch.ops.aten._weight_norm_differentiable_backward.default
     )
