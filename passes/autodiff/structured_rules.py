@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.index import Index
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff import extremes
 from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, Rule, elementwise, zeros
@@ -46,6 +47,10 @@ def _generic(op: ir.Operation, back: Backward) -> None:
     if "library_call" in op.attributes:
         add_to_operands_of_call(op, back)
         return
+    if (argument := _of_logistic(op)) is not None:
+        slope_and_value = [back.of_or_zeros(op.results[0]), op.results[0]]
+        back.add(argument, elementwise(slope_and_value, op.results[0].type, _slope_of_logistic))
+        return
     nest = Structured(op)
     wanted = [number for number, result in enumerate(op.results) if back.of(result) is not None]
     if not any(_is_sequential(nest, number, back) for number in wanted):
@@ -59,6 +64,61 @@ def _generic(op: ir.Operation, back: Backward) -> None:
         if cotangent is not None:
             back.replace(new, cotangent)
     back.run(made)
+
+
+def _of_logistic(op: ir.Operation) -> ir.Value | None:
+    """The tensor ``x`` if ``op`` ends ``1 / (1 + exp(-x))``, in one body or several; else None.
+
+    Its derivative is one of its value: what is between, of which others read nothing, need not be kept.
+    """
+    quotient = _scalar("arith.divf", terminator(op.regions[0].blocks[0]).operands[0])
+    if len(op.results) != 1 or quotient is None or not _is_one(quotient.operands[0]):
+        return None
+    total = _scalar("arith.addf", quotient.operands[1])
+    ones = [] if total is None else [_is_one(each) for each in total.operands]
+    if total is None or not any(ones):
+        return None
+    exponential = _scalar("math.exp", total.operands[1 if ones[0] else 0])
+    negative = None if exponential is None else _scalar("arith.negf", exponential.operands[0])
+    return None if negative is None else _elementwise_operand(negative.operands[0])
+
+
+def _scalar(name: str, value: ir.Value) -> ir.Operation | None:
+    """The op ``name`` that makes an element, in the body that ``value`` is of or in the one before."""
+    made = defining_op(value)
+    tensor_of = None if made is not None else _elementwise_operand(value)
+    outer = None if tensor_of is None else defining_op(tensor_of, "linalg.generic")
+    if outer is not None and len(outer.results) == 1 and _is_elementwise(outer):
+        made = defining_op(terminator(outer.regions[0].blocks[0]).operands[0])
+    return made if made is not None and made.name == name else None
+
+
+def _is_one(value: ir.Value) -> bool:
+    held = _elementwise_operand(value)
+    constant = constant_of(value if held is None else held)
+    if isinstance(constant, ir.DenseElementsAttr) and constant.is_splat:
+        constant = constant.get_splat_value()
+    return isinstance(constant, ir.FloatAttr) and constant.value == 1
+
+
+def _elementwise_operand(value: ir.Value) -> ir.Value | None:
+    """The tensor whose element at each point ``value`` is, an argument of the body of an element-wise op."""
+    if not isinstance(value.owner, ir.Block):
+        return None
+    argument, op = ir.BlockArgument(value), value.owner.owner
+    return op.operands[argument.arg_number] if op.name == "linalg.generic" and _is_elementwise(op) else None
+
+
+def _is_elementwise(op: ir.Operation) -> bool:
+    """True of an op that computes each element from those at the same place."""
+    maps = indexing_maps(op)
+    return maps is not None and all(each == ir.AffineMap.get_identity(each.n_dims) for each in maps)
+
+
+def _slope_of_logistic(slope_and_value: list[ir.Value]) -> ir.Value:
+    slope, value = slope_and_value
+    one = arith.constant(value.type, ir.FloatAttr.get(value.type, 1))
+    return arith.mulf(slope, arith.mulf(value, arith.subf(one, value)))
 
 
 def _is_sequential(nest: Structured, number: int, back: Backward) -> bool:

@@ -157,3 +157,22 @@ func.func private @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: return %[[B]], %[[DX]]#1
 func.func private @of_calls(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     attributes {ipu.gradient = {of = @calls, by = array<i64: 0>}}
+
+// The slope of 1 / (1 + exp(-x)) is one of its value, and of nothing on the way to it.
+
+func.func private @logistic(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %n = arith.negf %x : tensor<4xf32>
+  %e = math.exp %n : tensor<4xf32>
+  %s = arith.addf %one, %e : tensor<4xf32>
+  %y = arith.divf %one, %s : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+// CHECK-LABEL: func.func private @of_logistic(
+// CHECK: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: arith.subf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func private @of_logistic(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @logistic, by = array<i64: 0>}}
