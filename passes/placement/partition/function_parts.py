@@ -106,6 +106,8 @@ class FunctionPartition:
         self._planner = planner
         self._times = 1
         self._cycles = 0
+        self._brought: set[tuple[ir.Value | None, Mapping]] = set()
+        """Memory that ops read, and on which tiles."""
         self._hints: set[ir.Value] = set()
         """Arguments with a hint where they lie."""
         self._tile: int | None = None
@@ -239,7 +241,7 @@ class FunctionPartition:
             return None
         nest, accesses, operation, parts = decided
         if self._ipus and not is_counted:
-            self._count(operation, parts)
+            self._count(operation, accesses, parts)
         if isinstance(parts, InSteps):
             return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)
         if cut_reductions(nest, parts):
@@ -250,9 +252,16 @@ class FunctionPartition:
         self._place_operands(op, nest, accesses, operation, parts)
         return parts
 
-    def _count(self, operation: Operation, parts: Parts | InSteps) -> None:
-        cycles = parts.cycles if isinstance(parts, InSteps) else cycles_of(operation, parts, self.target)
-        self._add(cycles)
+    def _count(self, operation: Operation, accesses: Sequence[MemoryAccess], parts: Parts | InSteps) -> None:
+        """Add the cycles of ``operation``; what was brought to the same tiles for an op before it comes once."""
+        if isinstance(parts, InSteps):
+            self._add(parts.cycles)
+            return
+        views = (view_of(access.value) for access in accesses if not access.written)
+        keys = [(view and view[0], use.needed(parts)) for view, use in zip(views, operation.inputs, strict=True)]
+        new = tuple(use for key, use in zip(keys, operation.inputs, strict=True) if key not in self._brought)
+        self._brought.update(keys)
+        self._add(cycles_of(replace(operation, inputs=new), parts, self.target))
 
     def _add(self, cycles: int) -> None:
         self._cycles += self._times * cycles
