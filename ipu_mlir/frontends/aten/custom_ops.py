@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_impls import register_op_impl
@@ -122,3 +123,19 @@ def _shape(boxes: torch.Tensor, groups: torch.Tensor, is_there: torch.Tensor, th
 @rule(f"{SPACE}.kept_boxes.default")
 def _kept(boxes: Any, groups: Any, is_there: Any, threshold: float) -> Any:
     return kept(boxes, groups, is_there, threshold)
+
+
+@torch.library.custom_op(f"{SPACE}::counts", mutates_args=())
+def counts(numbers: torch.Tensor, weights: torch.Tensor | None, size: int) -> torch.Tensor:
+    """``torch.bincount`` of numbers below ``size``; one that is not fails the run."""
+    raise NotImplementedError("it is traced only")
+
+
+@torch.library.register_fake(f"{SPACE}::counts")
+def _shape_of_counts(numbers: torch.Tensor, weights: torch.Tensor | None, size: int) -> torch.Tensor:
+    return torch.empty(size, dtype=torch.int64 if weights is None else weights.dtype)
+
+
+@rule(f"{SPACE}.counts.default")
+def _counts(numbers: Any, weights: Any, size: int) -> Any:
+    return np.bincount(numbers, weights, size)

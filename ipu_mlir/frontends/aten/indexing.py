@@ -48,8 +48,8 @@ def _embedding(weight: Any, index: Any, *_: Any) -> Any:
 
 @rule("gather.default")
 def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    if not x.shape or not index.shape:
-        return np.reshape(np.take(np.reshape(x, (-1,)), np.reshape(index, (-1,))), index.shape)
+    if not x.shape or not index.shape or 0 in index.shape:
+        return np.reshape(_take(x, np.reshape(index, (-1,))), index.shape)
     dim %= len(x.shape)
     kept = tuple(slice(None) if axis == dim else slice(0, size) for axis, size in enumerate(index.shape))
     return np.take_along_axis(x[kept], index, dim)
@@ -176,7 +176,8 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 @rule("take.default")
 def _take(x: Any, index: Any) -> Any:
-    return np.take(np.reshape(x, (-1,)), index)
+    flat = np.reshape(x, (-1,))
+    return np.take(flat, index) if 0 not in index.shape else np.reshape(flat[:0], index.shape)
 
 
 @rule("masked_scatter.default")

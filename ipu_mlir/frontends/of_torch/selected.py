@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
+from ipu_mlir.frontends.aten.custom_ops import counts
 from ipu_mlir.frontends.of_torch.selected_columns import (
     Columns,
     applied_to_columns,
@@ -143,13 +144,13 @@ def masked_select(x: Tensor, mask: Tensor) -> Any:
 
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number below ``minlength`` is there; there are as many as values say where it is not given."""
-    if not minlength and _is_traced(x):
-        raise refused("the result of bincount", "give minlength, the number of counts, and let all numbers be below it")
+    if not _is_traced(x):
+        return torch.bincount(x, weights, minlength)
     if not minlength:
-        return torch.bincount(x, weights)
-    ones = torch.ones_like(x, dtype=torch.int64)
-    counted = ones if weights is None else weights if weights.dtype == torch.float32 else weights.double()
-    return counted.new_zeros(minlength).index_add(0, x, counted)
+        raise refused("the result of bincount", "give minlength, the number of counts, and let all numbers be below it")
+    if weights is not None and weights.dtype != torch.float32:
+        weights = weights.double()
+    return counts(x, weights, minlength)
 
 
 def read(x: Any, entries: Sequence[Any]) -> Any:

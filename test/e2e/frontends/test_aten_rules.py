@@ -209,6 +209,11 @@ def test_covariances_and_combinations_ask_for_no_value():
     check(lambda x: (torch.combinations(x, 3, True), torch.func.linearize(torch.sin, x)[1](x)), numbers(4))
 
 
+def test_no_place_in_a_tensor_may_be_of_any_rank():
+    none = torch.zeros(2, 0, dtype=torch.int64)
+    check(lambda x: (x.gather(0, none), x.take(none), x[:0].take(none[0])), numbers(5))
+
+
 def test_matrices_without_elements_and_what_a_half_of_a_matrix_says():
     def f(x):
         empty = x[:, :0, :0]

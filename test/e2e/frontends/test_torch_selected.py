@@ -64,6 +64,7 @@ def sums(x, y):
         x[:4][~torch.eye(4, dtype=torch.bool)].view(4, 3),
         x[torch.nonzero(y[:, 0] > 0).squeeze(1)].sum(0) * torch.nonzero(x > 0).shape[0],
         torch.bincount((x > 0).sum(1), minlength=6),
+        torch.bincount((x > 0).sum(1).byte(), y[:, 0], minlength=6),
     )
 
 
@@ -218,6 +219,15 @@ def test_modules_select_by_their_buffers():
     module = Selecting()
     found = ipu.compile(module, args=[X], target=ipu.Target(tiles_per_ipu=4))(Y)
     torch.testing.assert_close(found, module(Y))
+
+
+def test_a_number_beyond_the_counts_fails_the_run():
+    program = ipu.compile(
+        lambda x: torch.bincount(x, minlength=3), args=[torch.tensor([0, 2])], target=ipu.Target(tiles_per_ipu=4)
+    )
+    assert program(torch.tensor([2, 2])).tolist() == [0, 0, 2]
+    with pytest.raises(ipu.RunError, match="bincount: a number is not from 0 to 2"):
+        program(torch.tensor([1, 3]))
 
 
 @pytest.mark.parametrize(
