@@ -82,9 +82,9 @@ def zeta(x: Any, q: Any) -> Any:
         even = 2 * (place + 1)
         total = total + factor * (number / math.factorial(even))
         factor = factor * (x + (even - 1.0)) * (x + float(even)) / (base * base)
-    total = np.where(x == 1, np.inf, np.where(x < 1, np.nan, total))
     at_pole = np.where(np.floor(q) == q, np.inf, np.where(np.floor(x) == x, total, np.nan))
-    return np.where(q <= 0, at_pole, total)
+    total = np.where(q <= 0, at_pole, total)
+    return np.where(x == 1, np.inf, np.where(x < 1, np.nan, total))
 
 
 @rule("polygamma.default", "special_polygamma.default")
