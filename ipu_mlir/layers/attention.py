@@ -10,6 +10,7 @@ from ipu_mlir.layers.dense import Dense
 from ipu_mlir.layers.initialisers import generator_of
 from ipu_mlir.layers.layer import Layer
 from ipu_mlir.nn import softmax
+from ipu_mlir.specs.tensor_types import finfo
 from ipu_mlir.tracing.errors import TraceValueError
 
 
@@ -56,7 +57,7 @@ class Attention(Layer):
             seen = np.tril(np.ones((x.shape[1], of.shape[1]), bool))
             mask = seen if mask is None else mask & seen
         if mask is not None:
-            fit = np.where(mask, fit, np.full((), np.finfo(fit.dtype).min, fit.dtype))
+            fit = np.where(mask, fit, np.full((), finfo(fit.dtype).min, fit.dtype))
         joined = (softmax(fit) @ value).swapaxes(1, 2).reshape(x.shape)
         return self._dense(parameters["out"], joined)
 

@@ -80,6 +80,19 @@ def is_made_of_floats(dtype: np.dtype[Any]) -> bool:
     return kind_of(dtype) in "fc"
 
 
+def finfo(dtype: Any) -> Any:
+    """What ``np.finfo`` says of a float type, of those of ml_dtypes too.
+
+    >>> int(finfo(host_dtype("bf16")).maxexp), int(finfo(np.float32).maxexp)
+    (128, 128)
+    """
+    if not is_of_ml_dtypes(np.dtype(dtype)):
+        return np.finfo(dtype)
+    import ml_dtypes
+
+    return ml_dtypes.finfo(dtype)
+
+
 def limits_of(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The lowest and the highest value of an element type: infinities, where it has such.
 

@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.frontends.of_onnx.rules import rule
 from ipu_mlir.frontends.of_onnx.window_rules import convolution, text
 from ipu_mlir.frontends.support.activations import gelu, sigmoid, softmax
+from ipu_mlir.specs.tensor_types import finfo
 
 _DOMAIN = "com.microsoft"
 
@@ -186,6 +187,6 @@ def _attended(
         scores = np.where(mask != 0, scores, scores + np.asarray(filler or -10000.0, scores.dtype))
     scores = scores if added is None else scores + added
     if is_causal:
-        scores = np.where(np.tri(rows, columns, columns - rows, dtype=bool), scores, np.finfo(scores.dtype).min)
+        scores = np.where(np.tri(rows, columns, columns - rows, dtype=bool), scores, finfo(scores.dtype).min)
     found = np.swapaxes(np.matmul(softmax(scores), value), 1, 2)
     return np.reshape(found, (*found.shape[:2], -1))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import upstream
-from ipu_mlir.specs.tensor_types import element_type
+from ipu_mlir.specs.tensor_types import element_type, finfo
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import apply_unary_float, as_ufunc_float, astype, elementwise, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
@@ -18,7 +18,7 @@ arith = upstream("arith")
 def frexp(x: Any) -> tuple[Any, Any]:
     """A mantissa from 0.5 to 1 and the power of two that it is multiplied by."""
     x = as_ufunc_float(x)
-    limits = np.finfo(x.dtype)
+    limits = finfo(x.dtype)
     bits, mantissa, most = limits.bits, limits.nmant, int(limits.maxexp)
     integer = supported_dtype(f"i{bits // 8}")
     lift = mantissa + 2
@@ -36,7 +36,7 @@ def ldexp(x: Any, n: Any) -> Any:
     """``x * 2**n``, in steps none of which overflows before the last."""
     trace = trace_of((x, n))
     x, n = as_ufunc_float(tensor(trace, x)), tensor(trace, n)
-    limits = np.finfo(x.dtype)
+    limits = finfo(x.dtype)
     integer = supported_dtype(f"i{limits.bits // 8}")
     most = int(limits.maxexp)
     left = np.clip(n, -4 * most + 8, 4 * most - 8) if n.dtype.itemsize > 1 else astype(n, np.int32)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.specs.tensor_types import finfo, kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.codelets import apply_codelet
 from ipu_mlir.tracing.elementwise import astype, conjugated, where
@@ -132,7 +132,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     a = _matrix("pinv", a)
     left, values, right = svd(a, full_matrices=False)
     given = rtol if rcond is None else rcond
-    least = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps) if rtol is None and rcond is None else given
+    least = max(a.shape[-2:]) * float(finfo(a.dtype).eps) if rtol is None and rcond is None else given
     kept = values > values[..., :1] * (np.asarray(least)[..., None] if np.ndim(least) else least)
     inverse = where(kept, 1 / where(kept, values, 1), 0)
     return _adjoint(right) @ (inverse[..., None] * _adjoint(left))
@@ -153,7 +153,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
         raise TraceValueError(f"lstsq of {a} and {b}: give one matrix, and a right side of as many rows")
     rows, columns = a.shape
     left, values, vectors = svd(a, full_matrices=False)
-    share = float(np.finfo(values.dtype).eps) * max(rows, columns) if rcond is None or rcond < 0 else rcond
+    share = float(finfo(values.dtype).eps) * max(rows, columns) if rcond is None or rcond < 0 else rcond
     kept = values > values[:1] * share
     inverse = where(kept, 1 / where(kept, values, 1), 0)
     found = _adjoint(vectors) @ (inverse[:, None] * (_adjoint(left) @ right))
@@ -166,7 +166,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     A = _matrix("matrix_rank", A)
     values = svdvals(A)
-    share = max(A.shape[-2:]) * float(np.finfo(A.dtype).eps) if rtol is None else rtol
+    share = max(A.shape[-2:]) * float(finfo(A.dtype).eps) if rtol is None else rtol
     least = values[..., :1] * (np.asarray(share)[..., None] if np.ndim(share) else share) if tol is None else tol
     return np.sum(values > least, axis=-1)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import upstream
-from ipu_mlir.specs.tensor_types import kind_of, limits_of
+from ipu_mlir.specs.tensor_types import finfo, kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.control.loops import while_loop
 from ipu_mlir.tracing.elements.reading import gather_along
@@ -50,8 +50,8 @@ def nan_to_num(
 ) -> Any:
     if kind_of(x.dtype) != "f":
         return x
-    low, high = (-float(_largest(x.dtype)), float(_largest(x.dtype)))
-    high, low = high if posinf is None else posinf, low if neginf is None else neginf
+    most = float(finfo(x.dtype).max)
+    high, low = most if posinf is None else posinf, -most if neginf is None else neginf
     return where(x == np.inf, high, where(x == -np.inf, low, where(np.isnan(x), nan, x)))
 
 
@@ -236,15 +236,6 @@ def ndim(a: Any) -> int:
 
 def size(a: Any, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[views.axis_of("size", a, axis)]
-
-
-def _largest(dtype: np.dtype[Any]) -> float:
-    if dtype.kind == "f" and dtype.itemsize > 1:
-        return float(np.finfo(dtype).max)
-    high = limits_of(dtype)[1]
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(dtype).max) if np.isinf(high) else high
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.specs.tensor_types import finfo as _finfo
 from ipu_mlir.tracing.elementwise import astype as _astype
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.orders import argsort_descending
@@ -130,7 +131,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def finfo(type: Any, /) -> Any:
-    return np.finfo(type.dtype if isinstance(type, Symbol | np.ndarray) else type)
+    return _finfo(type.dtype if isinstance(type, Symbol | np.ndarray) else type)
 
 
 def iinfo(type: Any, /) -> Any:

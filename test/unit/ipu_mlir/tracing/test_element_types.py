@@ -84,6 +84,30 @@ def test_python_numbers_take_the_narrow_type(both_agree):
     both_agree(lambda x: {"+": x + 1.5, "/": 2.5 / x, "where": np.where(x > 0, 0.5, x * 0)}, x, known=exact)
 
 
+def test_functions_that_ask_for_the_limits_of_a_narrow_type(both_agree):
+    x = np.array([[1.5, -2, 3e-39], [3e38, np.inf, np.nan]], ml_dtypes.bfloat16)
+    y = np.array([[2, 1], [1, 4]], ml_dtypes.bfloat16)
+    fraction, exponent = np.frexp(x)
+    wide = y.astype(np.float32)
+    exact = {"fraction": fraction, "exponent": exponent, "times 8": np.ldexp(x, 3), "rank": np.int64(2)}
+    exact["inverse"] = np.linalg.pinv(wide).astype(y.dtype)
+    exact["known"] = np.nan_to_num(x.astype(np.float32), posinf=float(ml_dtypes.finfo(x.dtype).max)).astype(x.dtype)
+
+    def program(x, y):
+        parts = dict(zip(("fraction", "exponent"), np.frexp(x), strict=True))
+        matrices = {"rank": np.linalg.matrix_rank(y), "inverse": np.linalg.pinv(y)}
+        return {**parts, "times 8": np.ldexp(x, 3), **matrices, "known": np.nan_to_num(x)}
+
+    both_agree(program, x, y, known=exact, tolerance=0.02)
+    layer = ipu.layers.Attention(4, 2, causal=True)
+    parameters = layer.init(0)
+    narrow = {name: {each: part.astype(x.dtype) for each, part in parts.items()} for name, parts in parameters.items()}
+    rows = np.linspace(-1, 1, 12).reshape(1, 3, 4).astype(x.dtype)
+    found = ipu.compile(layer, args=[narrow, rows], target=ipu.Target(tiles_per_ipu=4))(narrow, rows)
+    expected = ipu.compile(layer, args=[parameters, rows.astype(np.float32)])(parameters, rows.astype(np.float32))
+    np.testing.assert_allclose(found.astype(np.float32), expected, atol=0.05)
+
+
 def test_types_without_a_common_one_are_refused():
     @ipu.function
     def program(x, y):
