@@ -99,7 +99,8 @@ def elementwise(*names: str, count: int | None = None, kind: str = "same") -> Ca
 
     Args:
         count: of the arguments that are numbers; all of them if it is not given.
-        kind: ``same``; ``float`` for what makes floats of integers; the result takes its own type in any case.
+        kind: ``same``; ``float`` for what makes floats of integers, ``wide`` for what computes with floats of at least
+            32 bits; the result takes its own type in any case.
     """
     return lambda function: OpRule(names, function, in_one_type(kind, count)(function))
 
@@ -112,7 +113,7 @@ def in_one_type(kind: str = "same", count: int | None = None) -> Callable[[Rule]
             given = args[: len(args) if count is None else count]
             numbers = [options.pop(name) for name in ("other", "min", "max", "weight", "end") if name in options]
             dtype = common_dtype((*given, *numbers))
-            if kind == "float" and dtype.kind in "biu":
+            if (kind != "same" and dtype.kind in "biu") or (kind == "wide" and dtype.itemsize < 4):
                 dtype = np.dtype(np.float32)
             return function(*(as_operand(each, dtype) for each in (*given, *numbers)), *args[len(given) :], **options)
 

@@ -167,6 +167,17 @@ def test_factors_and_solutions_of_matrices():
     check(f, numbers(4, 4), numbers(4, 2, seed=1), tolerance=2e-4)
 
 
+def test_special_functions_of_16_bits_are_rounded_once():
+    def f(x, y, z):
+        gammas = torch.special.gammainc(x, y), torch.special.gammaincc(y, x), torch.polygamma(1, y), torch.lgamma(y)
+        return *gammas, torch.digamma(x), torch.erfinv(z), torch.special.i1(x), torch.special.log_ndtr(-y)
+
+    args = [torch.linspace(low, high, 7).bfloat16() for low, high in ((1, 9), (1, 8), (-0.9, 0.9))]
+    found = ipu.compile(f, args=args, target=TARGET)(*args)
+    for one, exact in zip(found, f(*(each.double() for each in args)), strict=True):
+        torch.testing.assert_close(one.double(), exact, rtol=2**-8, atol=2**-10)
+
+
 def test_special_functions():
     def f(x, y):
         gammas = (

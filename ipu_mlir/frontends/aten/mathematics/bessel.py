@@ -74,22 +74,22 @@ def _second_scaled(order: int, x: Any) -> Any:
     return np.where(x == 0, np.inf, np.where(x < 0, np.nan, found))
 
 
-@elementwise("special_bessel_j0", "prims.bessel_j0.default", kind="float")
+@elementwise("special_bessel_j0", "prims.bessel_j0.default", kind="wide")
 def _j0(x: Any) -> Any:
     return _ordinary(0, x)
 
 
-@elementwise("special_bessel_j1", "prims.bessel_j1.default", kind="float")
+@elementwise("special_bessel_j1", "prims.bessel_j1.default", kind="wide")
 def _j1(x: Any) -> Any:
     return _ordinary(1, x)
 
 
-@elementwise("i0.default", "special_i0.default", "special_modified_bessel_i0", "prims.bessel_i0.default", kind="float")
+@elementwise("i0.default", "special_i0.default", "special_modified_bessel_i0", "prims.bessel_i0.default", kind="wide")
 def _i0(x: Any) -> Any:
     return _unscaled(_modified_scaled(0, x), np.abs(x))
 
 
-@elementwise("special_i1.default", "special_modified_bessel_i1", "prims.bessel_i1.default", kind="float")
+@elementwise("special_i1.default", "special_modified_bessel_i1", "prims.bessel_i1.default", kind="wide")
 def _i1(x: Any) -> Any:
     return _unscaled(_modified_scaled(1, x), np.abs(x))
 
@@ -100,37 +100,37 @@ def _unscaled(scaled: Any, size: Any) -> Any:
     return scaled * half * half
 
 
-@elementwise("special_i0e.default", "prims.bessel_i0e.default", kind="float")
+@elementwise("special_i0e.default", "prims.bessel_i0e.default", kind="wide")
 def _i0e(x: Any) -> Any:
     return _modified_scaled(0, x)
 
 
-@elementwise("special_i1e.default", "prims.bessel_i1e.default", kind="float")
+@elementwise("special_i1e.default", "prims.bessel_i1e.default", kind="wide")
 def _i1e(x: Any) -> Any:
     return _modified_scaled(1, x)
 
 
-@elementwise("special_modified_bessel_k0", kind="float")
+@elementwise("special_modified_bessel_k0", kind="wide")
 def _k0(x: Any) -> Any:
     return _second_scaled(0, x) * np.exp(-x)
 
 
-@elementwise("special_modified_bessel_k1", kind="float")
+@elementwise("special_modified_bessel_k1", kind="wide")
 def _k1(x: Any) -> Any:
     return _second_scaled(1, x) * np.exp(-x)
 
 
-@elementwise("special_scaled_modified_bessel_k0", kind="float")
+@elementwise("special_scaled_modified_bessel_k0", kind="wide")
 def _k0e(x: Any) -> Any:
     return _second_scaled(0, x)
 
 
-@elementwise("special_scaled_modified_bessel_k1", kind="float")
+@elementwise("special_scaled_modified_bessel_k1", kind="wide")
 def _k1e(x: Any) -> Any:
     return _second_scaled(1, x)
 
 
-@elementwise("special_spherical_bessel_j0", "prims.spherical_bessel_j0.default", kind="float")
+@elementwise("special_spherical_bessel_j0", "prims.spherical_bessel_j0.default", kind="wide")
 def _spherical(x: Any) -> Any:
     square = x * x
     series = 1.0 - square / 6.0 * (1.0 - square / 20.0)

@@ -52,7 +52,7 @@ _POLYNOMIALS: dict[str, tuple[Callable[[Any], Any], Step]] = {
 
 
 def _rule_of(name: str, first: Callable[[Any], Any], step: Step, is_shifted: bool) -> OpRule:
-    @elementwise(f"special_{name}", kind="float")
+    @elementwise(f"special_{name}", kind="wide")
     def polynomial(x: Any, degree: Any) -> Any:
         x = 2.0 * x - 1.0 if is_shifted else x
         degrees = list(range(_MOST)) if isinstance(degree, Symbol) else [int(degree)]

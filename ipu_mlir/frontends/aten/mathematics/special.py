@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.rules import elementwise, rule
+from ipu_mlir.frontends.aten.rules import elementwise, rule, wide
 from ipu_mlir.tracing.control.loops import fori_loop
 from ipu_mlir.tracing.elementwise import apply_unary_float
 
@@ -26,7 +26,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 """Of the even numbers from 2 on."""
 
 
-@elementwise("lgamma.default", "prims.lgamma.default", kind="float")
+@elementwise("lgamma.default", "prims.lgamma.default", kind="wide")
 def log_gamma(x: Any) -> Any:
     """By Lanczos' series, below 1/2 by reflection; infinite at integers that are not positive."""
     is_low = x < 0.5
@@ -43,7 +43,7 @@ def log_gamma(x: Any) -> Any:
     return np.where(np.isinf(x), np.inf, found)
 
 
-@elementwise("digamma.default", "prims.digamma.default", "special_digamma.default", kind="float")
+@elementwise("digamma.default", "prims.digamma.default", "special_digamma.default", kind="wide")
 def digamma(x: Any) -> Any:
     """Below 1/2 by reflection, then up to 8 and more by recurrence, where the series in 1 / x is exact enough."""
     is_low = x < 0.5
@@ -65,7 +65,7 @@ def digamma(x: Any) -> Any:
     return np.where(x == 0, np.copysign(np.inf, -x), found)
 
 
-@elementwise("special_zeta", "prims.zeta.default", kind="float")
+@elementwise("special_zeta", "prims.zeta.default", kind="wide")
 def zeta(x: Any, q: Any) -> Any:
     """Hurwitz's: ten terms, and the rest by the formula of Euler and Maclaurin.
 
@@ -89,7 +89,7 @@ def zeta(x: Any, q: Any) -> Any:
 
 @rule("polygamma.default", "special_polygamma.default")
 def _polygamma(n: int, x: Any) -> Any:
-    x = x.astype(np.float32) if x.dtype.kind in "biu" else x
+    x = x.astype(np.float32) if x.dtype.kind in "biu" else wide(x)
     if n == 0:
         return digamma(x)
     found = zeta(np.full_like(x, n + 1.0), np.where(x > 0, x, 1.0)) * (math.factorial(n) * (-1.0) ** (n + 1))
@@ -107,7 +107,7 @@ def _polygamma_below(n: int, x: Any) -> Any:
     return sign * (total + zeta(np.full_like(z, n + 1.0), np.where(z > 0, z, 1.0)))
 
 
-@elementwise("special_erfcx.default", "prims.erfcx.default", kind="float")
+@elementwise("special_erfcx.default", "prims.erfcx.default", kind="wide")
 def scaled_erfc(x: Any) -> Any:
     """``exp(x * x) * erfc(x)`` by an integral over t of ``exp(-t * t) x / (x * x + t * t)``, as sums with steps of 1/2.
 
@@ -126,7 +126,7 @@ def scaled_erfc(x: Any) -> Any:
     return np.where(x < 0, 2.0 * np.exp(square) - near, near)
 
 
-@elementwise("special_log_ndtr.default", kind="float")
+@elementwise("special_log_ndtr.default", kind="wide")
 def _log_ndtr(x: Any) -> Any:
     t = x * math.sqrt(0.5)
     low = np.minimum(t, -1.0)
@@ -160,24 +160,24 @@ def _inverse_error(x: Any, w: Any) -> Any:
     return np.where(w < 5.0, near, far) * x
 
 
-@elementwise("erfinv.default", "special_erfinv.default", "prims.erf_inv.default", kind="float")
+@elementwise("erfinv.default", "special_erfinv.default", "prims.erf_inv.default", kind="wide")
 def _erfinv(x: Any) -> Any:
     inside = _inverse_error(x, -np.log1p(-x * x))
     return np.where(np.abs(x) == 1.0, np.copysign(np.inf, x), inside)
 
 
-@elementwise("special_ndtri.default", "prims.ndtri.default", kind="float")
+@elementwise("special_ndtri.default", "prims.ndtri.default", kind="wide")
 def _ndtri(p: Any) -> Any:
     inside = math.sqrt(2.0) * _inverse_error(2.0 * p - 1.0, -np.log(4.0 * p * (1.0 - p)))
     return np.where(p == 0, -np.inf, np.where(p == 1, np.inf, inside))
 
 
-@elementwise("igamma.default", "special_gammainc.default", "prims.igamma.default", kind="float")
+@elementwise("igamma.default", "special_gammainc.default", "prims.igamma.default", kind="wide")
 def _igamma(a: Any, x: Any) -> Any:
     return _incomplete(a, x)[0]
 
 
-@elementwise("igammac.default", "special_gammaincc.default", "prims.igammac.default", kind="float")
+@elementwise("igammac.default", "special_gammaincc.default", "prims.igammac.default", kind="wide")
 def _igammac(a: Any, x: Any) -> Any:
     return _incomplete(a, x)[1]
 
