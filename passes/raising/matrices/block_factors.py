@@ -15,6 +15,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.matrices.blocked import blocked_cholesky, blocked_solution, tall_singular_values
 from ipu_mlir.passes.raising.matrices.eliminated import blocked_lu, determinant, sign_and_logarithm, solution
+from ipu_mlir.passes.raising.matrices.jacobi import SWEEPS, eigenvalues, singular_values
 from ipu_mlir.passes.raising.matrices.lu_in_loops import lu_in_loops
 from ipu_mlir.passes.raising.matrices.reflections_in_loops import product_in_loops, reflections_in_loops
 from ipu_mlir.passes.support.codelet_calls import call_codelet
@@ -29,10 +30,13 @@ _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
 _WIDTH = 64  # columns of a block whose rows lie on all tiles
 _REFLECTED = 32  # of them that are reflected at a time
 _CYCLES_OF_COLUMN, _CYCLES_OF_BLOCK = 4000, 25_000  # for such columns, seen with 20 to 1,024 of them
+_CYCLES_OF_ROUND = 2000  # in which all pairs of rows are rotated, and 10 more for each row, seen with 128 and 512
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
 _SINGULAR = {"svd_reduced": "reduced", "svdvals": ""}
+_ROTATED = ("svd", "svd_reduced", "svdvals", "eigh", "eigvalsh")
 _ELIMINATIONS = ("lu", "solve", "det", "slogdet")
 _REFLECTIONS = ("reflections", "reflections_product")
+_NAMES = (*_ELIMINATIONS, *_ROTATED, *_REFLECTIONS, "cholesky", *_SOLVERS)  # systems last: those before make some
 
 
 class BlockFactors(Pass):
@@ -44,13 +48,15 @@ class BlockFactors(Pass):
     their rows, among which it finds the pivots; general systems and determinants follow from such factors. Of a matrix
     that is too high for that, or has very many columns, all tiles have rows, and find each pivot together, in loops.
     Householder's reflections of a large matrix are found in such loops, too, and multiplied some columns at a time.
+    Of one matrix of f32, singular values, eigenvalues of symmetric ones, and their vectors follow from rotations of all
+    pairs of rows at a time, so that vectors have other signs than LAPACK's.
     High matrices have the singular values of the triangular factors of parts of their rows.
 
     Needs:  calls of the codelets ``cholesky``, ``lu``, ``solve``, ``det`` and ``slogdet``, of ``solve_lower``,
             ``solve_upper`` and those of unit diagonals, of ``reflections`` and ``reflections_product``, of
-            ``svd_reduced`` and ``svdvals``, and the target.
+            ``svd``, ``svd_reduced``, ``svdvals``, ``eigh`` and ``eigvalsh``, and the target.
     Leaves: none of them on matrices of 32 bits or more that do not fit a tile, or would take twice as long; of several
-            matrices, as far as a tile has room for 16 of their columns; reflections of several matrices stay.
+            matrices, as far as a tile has room for 16 of their columns; several that are reflected or rotated stay.
     """
 
     name = "ipu-block-factors"
@@ -59,13 +65,7 @@ class BlockFactors(Pass):
         with module.context:
             target = module_target(module)
             tiles, machine = target.num_compute_tiles, machine_of(target)
-            for name in (
-                *_ELIMINATIONS,
-                *_SINGULAR,
-                *_REFLECTIONS,
-                "cholesky",
-                *_SOLVERS,
-            ):  # systems last: those before make some
+            for name in _NAMES:
                 for op in list_ops(module, "linalg.generic"):
                     call = op.attributes.get("library_call", None)
                     if call is None or ir.StringAttr(call).value != name:
@@ -83,18 +83,18 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
     dtype, count = str(matrix.type.element_type), prod(stack)
     if element_type(dtype).bits < 32:
         return ()  # between blocks it would be rounded
+    again = partial(_called, num_tiles=num_tiles, machine=machine)
     if name in _SINGULAR:
         parts = best_parts(rows, columns, count, _SINGULAR[name], dtype, num_tiles, machine)
-
-        def again(factors: ir.Value) -> Sequence[ir.Value]:
-            found = _in_blocks(name, [factors], num_tiles, machine)
-            if found:
-                return found
-            shapes = [[*stack, columns]] if name == "svdvals" else [factors.type.shape, [*stack, columns]]
-            shapes += [[*stack, columns, columns]] * (len(shapes) - 1)
-            return call_codelet(name, [factors], shapes, [matrix.type.element_type] * len(shapes))
-
-        return tall_singular_values(name, matrix, parts, again) if parts > 1 else ()
+        if parts > 1:
+            shapes = [[*stack, columns]] if name == "svdvals" else _shapes_of_vectors(stack, parts * columns, columns)
+            return tall_singular_values(name, matrix, parts, lambda factors: again(name, [factors], shapes))
+    if name in _ROTATED:
+        if count > 1 or dtype != "f32" or not by_rotations(name, rows, columns, machine):
+            return ()
+        if name in ("eigh", "eigvalsh"):
+            return eigenvalues(matrix, name == "eigh")
+        return singular_values(name, matrix, again)
     if name in _REFLECTIONS:
         steps = others[0].type.shape[-1] if others else min(rows, columns)
         if count > 1 or not in_loops(rows, columns, steps, name == "reflections", dtype, machine):
@@ -116,6 +116,38 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
     if block == rows:
         return ()
     return [blocked_cholesky(matrix, block) if is_factor else blocked_solution(name, matrix, others[0], block)]
+
+
+def _shapes_of_vectors(stack: list[int], rows: int, columns: int) -> list[list[int]]:
+    """Of left vectors, values and right vectors of matrices that are not wide."""
+    return [[*stack, rows, columns], [*stack, columns], [*stack, columns, columns]]
+
+
+def _called(
+    name: str, operands: list[ir.Value], shapes: list[list[int]], num_tiles: int, machine: Machine
+) -> list[ir.Value]:
+    """The results of codelet ``name``, in blocks or by one vertex."""
+    found = _in_blocks(name, operands, num_tiles, machine)
+    return list(found) or call_codelet(name, operands, shapes, [operands[0].type.element_type] * len(shapes))
+
+
+def by_rotations(name: str, rows: int, columns: int, machine: Machine) -> bool:
+    """True if all tiles rotate the rows of a matrix of f32 in less time than one finds its values and vectors.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> [by_rotations("eigh", size, size, IPU2) for size in (32, 128)]
+    [False, True]
+    """
+    least = min(rows, columns)
+    if name in ("eigh", "eigvalsh"):
+        flops = 9 * least**3 if name == "eigh" else 4 * least**3 // 3
+    else:
+        flops = singular_flops(rows, columns, {"svd": "full"}.get(name, _SINGULAR.get(name, "")))
+    whole = int(matrix_cycles(flops, 8 * least, 1, "f32", machine))
+    rotated = (_CYCLES_OF_ROUND + 10 * least) * SWEEPS * least
+    if "svd" in name:
+        rotated += (1 if name == "svdvals" else 2) * _CYCLES_OF_COLUMN * least
+    return least > 3 and (_is_large(2 * rows * columns, "f32", machine) or _WORTH * rotated < whole)
 
 
 def in_loops(rows: int, columns: int, steps: int, is_factor: bool, dtype: str, machine: Machine) -> bool:

@@ -25,19 +25,19 @@ def blocked_cholesky(a: ir.Value, block: int) -> ir.Value:
     are the columns below.
     """
     size, element = a.type.shape[-1], a.type.element_type
-    rest, found = _transposed(a), zeros_like(a)
+    rest, found = transposed(a), zeros_like(a)
     for start in range(0, size, block):
         stop = min(size, start + block)
         own, behind = (0, stop - start), (stop - start, size - start)
-        corner = _transposed(part_of(rest, own, own))
+        corner = transposed(part_of(rest, own, own))
         (factor,) = call_codelet("cholesky", [corner], [corner.type.shape], [element])
-        found = with_part(found, _transposed(factor), (start, start))
+        found = with_part(found, transposed(factor), (start, start))
         if stop < size:
             beside = part_of(rest, own, behind)
             (solved,) = call_codelet("solve_lower", [factor, beside], [beside.type.shape], [element])
             found = with_part(found, solved, (start, stop))
             rest = less_product(part_of(rest, behind, behind), solved, solved, by_columns=True)
-    return _nan_if_last_is(_transposed(found))
+    return _nan_if_last_is(transposed(found))
 
 
 def blocked_solution(name: str, a: ir.Value, b: ir.Value, block: int) -> ir.Value:
@@ -80,8 +80,8 @@ def tall_singular_values(
         a = with_part(zeros_like(tensor.EmptyOp([*stack, parts * height, columns], element).result), a, (0, 0))
     shape = [*stack, parts, height, columns]
     turned, scales = call_codelet("reflections", [reshaped(a, shape)], [shape, [*shape[:-2], columns]], [element] * 2)
-    upper = _upper(part_of(turned, (0, columns), (0, columns)))
-    found = list(of_factors(reshaped(upper, [*stack, parts * columns, columns])))
+    factors = upper(part_of(turned, (0, columns), (0, columns)))
+    found = list(of_factors(reshaped(factors, [*stack, parts * columns, columns])))
     if name == "svdvals":
         return found
     (orthogonal,) = call_codelet("reflections_product", [turned, scales], [shape], [element])
@@ -90,7 +90,7 @@ def tall_singular_values(
     return [part_of(reshaped(left, [*stack, parts * height, columns]), (0, rows), (0, columns)), *found[1:]]
 
 
-def _upper(value: ir.Value) -> ir.Value:
+def upper(value: ir.Value) -> ir.Value:
     """Matrices with zeros below their diagonals."""
     rank = len(value.type.shape)
 
@@ -140,7 +140,7 @@ def _nan_if_last_is(value: ir.Value) -> ir.Value:
     return generic([value, value], [empty], maps, [True] * rank, body).results[0]
 
 
-def _transposed(value: ir.Value) -> ir.Value:
+def transposed(value: ir.Value) -> ir.Value:
     *stack, rows, columns = value.type.shape
     rank = len(stack) + 2
     loops = [ir.AffineExpr.get_dim(loop) for loop in range(rank)]

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity_map, loop_index
+from ipu_mlir.passes.raising.matrices.blocked import zeros_like
+from ipu_mlir.passes.raising.matrices.eliminated import scalar_constant
+from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity_map, loop_index, zero
 
-arith, tensor = upstream("arith"), upstream("tensor")
+arith, math, tensor = upstream("arith"), upstream("math"), upstream("tensor")
 
 Values = list[ir.Value]
 
@@ -56,6 +58,37 @@ def reduced(
 
     parallel = [True] * len(shape) + [False] * len(over)
     return generic([value for value, _ in inputs], [begin], maps, parallel, combined).results[0]
+
+
+def largest(values: ir.Value) -> ir.Value:
+    """The size of the largest element, as a scalar."""
+    rank = len(values.type.shape)
+    return reduced([], values.type.shape, zero(values.type.element_type), [(values, range(rank))], "arith.maximumf",
+                   lambda at, each: math.AbsFOp(each[0]).result)  # fmt: skip
+
+
+def power_of_two(number: ir.Value) -> ir.Value:
+    """The power of two at or below a scalar of f32 or f64; 1 for 0."""
+    element = number.type.element_type
+    bits, mask = (32, 0x7F800000) if element == ir.F32Type.get() else (64, 0x7FF0000000000000)
+    integer = ir.IntegerType.get_signless(bits)
+
+    def power(at: Values, each: Values) -> ir.Value:
+        kept = arith.ConstantOp(integer, ir.IntegerAttr.get(integer, mask)).result
+        exponent = arith.AndIOp(arith.BitcastOp(integer, each[0]).result, kept).result
+        found = arith.BitcastOp(element, exponent).result
+        is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, found, zero(element)).result
+        return either(is_zero, scalar_constant(element, 1.0), found)
+
+    return made([], element, [(number, ())], power)
+
+
+def zeros(shape: Sequence[int], element: ir.Type) -> ir.Value:
+    return zeros_like(tensor.EmptyOp(list(shape), element).result)
+
+
+def as_i32(place: ir.Value) -> ir.Value:
+    return arith.IndexCastOp(ir.IntegerType.get_signless(32), place).result
 
 
 def _map(loops: int, dims: Sequence[int]) -> ir.AffineMap:

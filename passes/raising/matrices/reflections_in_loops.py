@@ -3,18 +3,22 @@
 from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.raising.matrices.blocked import less_product, plus_product, zeros_like
+from ipu_mlir.passes.raising.matrices.blocked import less_product, plus_product
 from ipu_mlir.passes.raising.matrices.eliminated import integer_constant, scalar_constant
 from ipu_mlir.passes.raising.matrices.on_all_tiles import (
     Values,
+    as_i32,
     compared,
     either,
     inserted_at,
+    largest,
     made,
+    power_of_two,
     reduced,
     rolled,
     scalar_of,
     slice_at,
+    zeros,
 )
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import (
@@ -46,10 +50,10 @@ def reflections_in_loops(a: ir.Value, width: int) -> Values:
     full = -(-count // width) * width
     height, breadth = max(rows, full), max(columns, full)
     a = reshaped(a, [rows, columns])
-    size = _power_of_two(a)
+    size = power_of_two(largest(a))
     small = made([rows, columns], element, [(a, (0, 1)), (size, ())], lambda at, each: arith.DivFOp(*each).result)
-    matrix = inserted_at(small, _zeros([height, breadth], element), [0, 0])
-    blocks = scf.ForOp(*map(constant_index, (0, full, width)), [matrix, _zeros([full], element)])
+    matrix = inserted_at(small, zeros([height, breadth], element), [0, 0])
+    blocks = scf.ForOp(*map(constant_index, (0, full, width)), [matrix, zeros([full], element)])
     with ir.InsertionPoint(blocks.body):
         carried, scales = blocks.inner_iter_args
         scf.YieldOp(_block(blocks.induction_variable, carried, scales, width))
@@ -65,37 +69,19 @@ def reflections_in_loops(a: ir.Value, width: int) -> Values:
     ]
 
 
-def _power_of_two(a: ir.Value) -> ir.Value:
-    """The exponent of the largest element, as a number; 1 where all are 0."""
-    element = a.type.element_type
-    bits, mask = (32, 0x7F800000) if element == ir.F32Type.get() else (64, 0x7FF0000000000000)
-    integer = ir.IntegerType.get_signless(bits)
-    largest = reduced([], a.type.shape, zero(element), [(a, (0, 1))], "arith.maximumf",
-                      lambda at, each: math.AbsFOp(each[0]).result)  # fmt: skip
-
-    def power(at: Values, each: Values) -> ir.Value:
-        kept = arith.ConstantOp(integer, ir.IntegerAttr.get(integer, mask)).result
-        exponent = arith.AndIOp(arith.BitcastOp(integer, each[0]).result, kept).result
-        found = arith.BitcastOp(element, exponent).result
-        is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, found, zero(element)).result
-        return either(is_zero, scalar_constant(element, 1.0), found)
-
-    return made([], element, [(largest, ())], power)
-
-
 def _block(start: ir.Value, matrix: ir.Value, scales: ir.Value, width: int) -> Values:
     """The matrix and the scales once the columns from ``start`` on are reflected."""
     (height, breadth), element = matrix.type.shape, matrix.type.element_type
     panel = slice_at(matrix, [0, start], [height, width])
     end = scalar_of(arith.AddIOp(start, constant_index(width)).result)
-    steps = scf.ForOp(*map(constant_index, (0, width, 1)), [panel, _zeros([width], element), scalar_of(start)])
+    steps = scf.ForOp(*map(constant_index, (0, width, 1)), [panel, zeros([width], element), scalar_of(start)])
     with ir.InsertionPoint(steps.body):
         scf.YieldOp(_column(end, *steps.inner_iter_args))
     panel, own, _ = steps.results
     matrix = inserted_at(panel, matrix, [0, start])
 
     def behind(at: Values, each: Values) -> ir.Value:
-        return either(compared("sge", _i32(at[1]), each[1]), each[0], zero(element))
+        return either(compared("sge", as_i32(at[1]), each[1]), each[0], zero(element))
 
     others = made([height, breadth], element, [(matrix, (0, 1)), (end, ())], behind)
     return [_turned(matrix, others, panel, own, start, is_product=False), inserted_at(own, scales, [start])]
@@ -108,7 +94,7 @@ def _column(end: ir.Value, panel: ir.Value, scales: ir.Value, row: ir.Value) -> 
 
     def of_rows(at: Values, each: Values) -> ir.Value:
         value, beside, top = each
-        number = _i32(at[2])
+        number = as_i32(at[2])
         is_first = compared("eq", at[0], constant_index(0))
         factor = either(is_first, scalar_constant(element, 1.0), beside)
         is_wanted = either(is_first, compared("eq", number, top), compared("sgt", number, top))
@@ -125,10 +111,10 @@ def _column(end: ir.Value, panel: ir.Value, scales: ir.Value, row: ir.Value) -> 
         own, product, first, square, old, top, stop, *_ = each
         scale, _, inverse = _reflection(first, square)
         sums = arith.AddFOp(own, arith.MulFOp(product, inverse).result).result
-        column = arith.AddIOp(_i32(loop_index(0)), top).result
+        column = arith.AddIOp(as_i32(loop_index(0)), top).result
         is_done = compared("sge", column, stop)
         is_step = compared(
-            "eq", arith.AddIOp(_i32(loop_index(0)), stop).result, arith.AddIOp(top, integer_constant(width)).result
+            "eq", arith.AddIOp(as_i32(loop_index(0)), stop).result, arith.AddIOp(top, integer_constant(width)).result
         )
         return [either(is_done, zero(element), arith.MulFOp(scale, sums).result), either(is_step, scale, old)]
 
@@ -138,7 +124,7 @@ def _column(end: ir.Value, panel: ir.Value, scales: ir.Value, row: ir.Value) -> 
 
     def turned(at: Values, each: Values) -> ir.Value:
         own, old, taken, inverse, length, top = each
-        number = _i32(at[0])
+        number = as_i32(at[0])
         is_top, is_below = compared("eq", number, top), compared("sgt", number, top)
         factor = arith.MulFOp(old, inverse).result
         vector = either(is_below, factor, either(is_top, scalar_constant(element, 1.0), zero(element)))
@@ -182,8 +168,8 @@ def product_in_loops(vectors: ir.Value, scales: ir.Value, width: int) -> ir.Valu
     full = -(-count // width) * width
     height = max(rows, full)
     given = slice_at(reshaped(vectors, [rows, columns]), [0, 0], [rows, count])
-    given = inserted_at(given, _zeros([height, full], element), [0, 0])
-    scales = inserted_at(reshaped(scales, [count]), _zeros([full], element), [0])
+    given = inserted_at(given, zeros([height, full], element), [0, 0])
+    scales = inserted_at(reshaped(scales, [count]), zeros([full], element), [0])
 
     def diagonal(at: Values, each: Values) -> ir.Value:
         return either(compared("eq", *at), scalar_constant(element, 1.0), zero(element))
@@ -211,12 +197,12 @@ def _turned(
     one, none = scalar_constant(element, 1.0), zero(element)
 
     def vector(at: Values, each: Values) -> ir.Value:
-        row, own = _i32(at[0]), arith.AddIOp(_i32(at[1]), each[1]).result
+        row, own = as_i32(at[0]), arith.AddIOp(as_i32(at[1]), each[1]).result
         return either(compared("sgt", row, own), each[0], either(compared("eq", row, own), one, none))
 
     vectors = made([height, width], element, [(panel, (0, 1)), (top, ())], vector)
-    squares = plus_product(_zeros([width, width], element), vectors, vectors, by_columns=True)
-    taken = plus_product(_zeros([width, others.type.shape[1]], element), vectors, others, by_columns=True)
+    squares = plus_product(zeros([width, width], element), vectors, vectors, by_columns=True)
+    taken = plus_product(zeros([width, others.type.shape[1]], element), vectors, others, by_columns=True)
 
     def middle(at: Values, each: Values) -> ir.Value:
         above = compared("slt" if is_product else "sgt", *at)
@@ -231,11 +217,3 @@ def _turned(
     name = "solve_upper_unit" if is_product else "solve_lower_unit"
     (solved,) = call_codelet(name, [matrix_of_scales, taken], [taken.type.shape], [element])
     return less_product(matrix, vectors, scaled(solved))
-
-
-def _zeros(shape: list[int], element: ir.Type) -> ir.Value:
-    return zeros_like(tensor.EmptyOp(shape, element).result)
-
-
-def _i32(place: ir.Value) -> ir.Value:
-    return arith.IndexCastOp(ir.IntegerType.get_signless(32), place).result

@@ -397,3 +397,44 @@ def test_large_matrices_are_reflected_in_loops(shape: tuple[int, int], monkeypat
         np.testing.assert_allclose(r[:rank], wanted_r[:rank], atol=2e-5)
         np.testing.assert_allclose(q_of_large[:, :rank], q[:, :rank], atol=2e-5)
         np.testing.assert_allclose(r_of_large[:rank], 1e30 * r[:rank], atol=2e25)
+
+
+def test_eigenvectors_are_those_of_rotations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_factors, "_WORTH", 0)
+    a = RNG.standard_normal((5, 5)).astype(np.float32)
+    exe = ipu.compile(lambda a: np.linalg.eigh(a), args=(a,), target=ipu.Target(tiles_per_ipu=3))
+    assert "eigh" not in exe.mlir("l2")
+    values, vectors = exe(a)
+    lower = np.tril(a) + np.tril(a, -1).T
+    np.testing.assert_allclose(lower @ vectors, vectors * values, atol=5e-6)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), atol=3e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(7, 5), (5, 8), (6, 6)])
+def test_large_matrices_are_rotated_in_loops(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a column is 0 and two are equal, an eigenvalue has two vectors, and one is the negative of another."""
+    for name in ("_CYCLES_OF_ROUND", "_CYCLES_OF_COLUMN", "_WORTH"):
+        monkeypatch.setattr(block_factors, name, 0)
+    n = shape[1]
+    a = RNG.standard_normal(shape).astype(np.float32)
+    a[:, 1] = 0
+    a[:, 3] = a[:, 2]
+    q = np.linalg.qr(RNG.standard_normal((n, n)))[0]
+    symmetric = ((q * np.resize([1, -1, 1, 1e-6, 3], n)) @ q.T).astype(np.float32)
+
+    def every(a, symmetric):
+        values, vectors = np.linalg.eigh(np.tril(symmetric))
+        return *np.linalg.svd(a), *np.linalg.svd(1e-30 * a, full_matrices=False), values, vectors
+
+    exe = ipu.compile(every, args=(a, symmetric), target=ipu.Target(tiles_per_ipu=3))
+    assert "svd" not in exe.mlir("l2") and "eigh" not in exe.mlir("l2")
+    wanted, small = np.linalg.svd(a).S, min(shape)
+    for u, s, vh, left, values, right, eigenvalues, x in (exe.run([a, symmetric]), exe.run_per_tile([a, symmetric])):
+        for each in (u.T @ u, vh @ vh.T, left.T @ left, right @ right.T, x.T @ x):
+            np.testing.assert_allclose(each, np.eye(len(each)), atol=3e-6)
+        np.testing.assert_allclose((u[:, :small] * s) @ vh[:small], a, atol=1e-5)
+        np.testing.assert_allclose((left * (1e30 * values)) @ right, a, atol=1e-5)
+        np.testing.assert_allclose(s, wanted, atol=2e-6)
+        np.testing.assert_allclose(symmetric @ x, x * eigenvalues, atol=1e-5)
+        np.testing.assert_allclose(eigenvalues, np.linalg.eigvalsh(symmetric), atol=3e-6)

@@ -174,4 +174,25 @@ func.func @multiplied(%a: tensor<96x96xf32>, %scales: tensor<96xf32>) -> tensor<
   } -> tensor<96x96xf32>
   return %0 : tensor<96x96xf32>
 }
+
+// Pairs of rows are rotated until all are orthogonal; the quotients of Rayleigh are ranked, and taken in order.
+// CHECK-LABEL: func.func @rotated
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c1140
+// CHECK: linalg.generic {{.*}}"parallel", "parallel", "parallel", "reduction"]
+// CHECK: math.copysign
+// CHECK: scf.yield
+// CHECK: arith.cmpf olt
+// CHECK: tensor.extract
+// CHECK-NOT: library_call
+func.func @rotated(%a: tensor<96x96xf32>) -> tensor<96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %row = tensor.empty() : tensor<96xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(n, m) -> (n, m)>, affine_map<(n, m) -> (n)>],
+      iterator_types = ["reduction", "reduction"], library_call = "eigvalsh"}
+      ins(%a : tensor<96x96xf32>) outs(%row : tensor<96xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %zero : f32
+  } -> tensor<96xf32>
+  return %0 : tensor<96xf32>
+}
 }
