@@ -69,13 +69,14 @@ class Arithmetic:
     def alternating(self, a: Value, b: Value) -> list[Value]:
         """The lanes of ``a``, and behind each that of ``b``, as two vectors."""
         places = [place for lane in range(a.lanes) for place in (lane, lane + a.lanes)]
-        return [self._shuffled(a, b, half) for half in (places[: a.lanes], places[a.lanes :])]
+        return [self.shuffled(a, b, half) for half in (places[: a.lanes], places[a.lanes :])]
 
     def every_other(self, a: Value, b: Value, first: int) -> Value:
         """Every other lane of ``a`` and then ``b``, from ``first`` on."""
-        return self._shuffled(a, b, list(range(first, 2 * a.lanes, 2)))
+        return self.shuffled(a, b, list(range(first, 2 * a.lanes, 2)))
 
-    def _shuffled(self, a: Value, b: Value, lanes: list[int]) -> Value:
+    def shuffled(self, a: Value, b: Value, lanes: list[int]) -> Value:
+        """The ``lanes`` of ``a`` and, behind them, ``b``."""
         name = self.code.value(f"vector.shuffle {a.name}, {b.name} {lanes} : {a.type}, {b.type}")
         return Value(name, a.dtype, len(lanes))
 

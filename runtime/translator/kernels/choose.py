@@ -9,7 +9,14 @@ from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
-from ipu_mlir.runtime.translator.kernels.control import CODELETS, write_statements
+from ipu_mlir.runtime.translator.kernels.control import (
+    CODELETS,
+    WORK_WITHOUT_ASKING,
+    asked_every,
+    points,
+    rounds_in,
+    write_statements,
+)
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
 from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS
@@ -37,7 +44,6 @@ from ipu_mlir.runtime.translator.kernels.reductions import (
     saved_window_us,
     write_reduction,
 )
-from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, scattered, with_computed
 from ipu_mlir.runtime.translator.kernels.thin_products import thin

@@ -1,4 +1,7 @@
-"""Statements of a program, one after the other: loops and branches with all that is in them, library codelets."""
+"""Statements of a program, one after the other: loops and branches with all that is in them, library codelets.
+
+How much there is to do is the points of statements, and the iterations of loops.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +9,7 @@ from itertools import groupby
 from math import prod
 
 from ipu_mlir.dialects.codelets.top_k import TOP_K
-from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.extremes import top_k_us, write_top_k
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS, factor_points, factor_us, write_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
@@ -17,8 +20,9 @@ from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random
 from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import RUNNING, running_us, write_running, write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, points_of, scatter_us, write_scatter
+from ipu_mlir.runtime.translator.kernels.transforms import TRANSFORMS, transform_points, transform_us, write_transform
 from ipu_mlir.runtime.translator.statements.access import Access
-from ipu_mlir.runtime.translator.statements.control import Bound, Branch, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.statements.control import Bound, Branch, Control, ForLoop, WhileLoop, known_rounds
 from ipu_mlir.runtime.translator.statements.expression import Expression, Read, postorder
 from ipu_mlir.runtime.translator.statements.intervals import Ranges, is_within
 from ipu_mlir.runtime.translator.statements.statements import (
@@ -31,6 +35,9 @@ from ipu_mlir.runtime.translator.statements.statements import (
     Statement,
 )
 from ipu_mlir.runtime.translator.statements.types import unsigned as unsigned_type
+
+WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
+_MOST_ROUNDS = 1 << 14  # without asking, however short they are
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ CODELETS: dict[str, CodeletKernel] = {
     **dict.fromkeys(NUMBER_US, CodeletKernel(write_random, lambda call: prod(call.shapes[-1]), random_us)),
     **dict.fromkeys(FACTORS, CodeletKernel(write_factor, factor_points, factor_us)),
     **dict.fromkeys(RUNNING, CodeletKernel(write_running, lambda call: prod(call.shapes[0]), running_us)),
+    **dict.fromkeys(TRANSFORMS, CodeletKernel(write_transform, transform_points, transform_us)),
     TOP_K.name: CodeletKernel(write_top_k, lambda call: prod(call.shapes[0]), top_k_us),
 }
 
@@ -205,3 +213,46 @@ def _values(function: Function, nodes: Sequence[Expression]) -> list[Value]:
     for node in postorder(nodes):
         values[id(node)] = points.value(node, values)
     return [values[id(node)] for node in nodes]
+
+
+def asked_every(work: int) -> int:
+    """The iterations, a power of two, of ``work`` vectors each that a loop has before it asks whether to go on.
+
+    >>> [asked_every(work) for work in (3, 1000, 10_000_000)]
+    [16384, 1024, 1]
+    """
+    return 1 << (min(_MOST_ROUNDS, max(1, WORK_WITHOUT_ASKING // work))).bit_length() - 1
+
+
+def points(statement: Statement) -> int:
+    """The number of points of ``statement``; of a slice that is written in place, those of the slice."""
+    if isinstance(statement, LibraryCall) and statement.codelet in CODELETS:
+        return CODELETS[statement.codelet].points(statement)
+    if isinstance(statement, SliceUpdate) and statement.old == statement.out:
+        return prod(statement.box())
+    return prod(statement.extents)
+
+
+def rounds_in(statements: Sequence[Statement], vectors: bool = False) -> int | None:
+    """The number of statements that run in all, or of the vectors of their points; None if no loop bound says it."""
+    total = 0
+    for statement in statements:
+        if not isinstance(statement, Control):
+            total += -(-points(statement) // LANES) if vectors else 1
+            continue
+        inside = [rounds_in(block, vectors) for block in statement.blocks()]
+        times = rounds_of(statement)
+        if times is None or any(each is None for each in inside):
+            return None
+        total += times * sum(each or 0 for each in inside)
+    return total
+
+
+def rounds_of(statement: Control) -> int | None:
+    """The number of iterations of the loop ``statement``, 1 for a branch; None if only a run tells."""
+    if not isinstance(statement, ForLoop):
+        return 1 if isinstance(statement, Branch) else None
+    if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):
+        return None
+    known = known_rounds(statement.lower, statement.upper, statement.step)
+    return 0 if known is None else (known[1] - known[0]) // int(statement.step) + 1  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ipu_mlir.runtime.translator.kernels.code import LANES, begin_function
 from ipu_mlir.runtime.translator.kernels.declared import Declared
 from ipu_mlir.runtime.translator.kernels.kernel_function import TABLE
+from ipu_mlir.runtime.translator.kernels.transforms import with_roots
 from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
 
 _CALL = re.compile(r"llvm\.call @(\w+)")
@@ -54,7 +55,7 @@ def module_text(kernels: Collection[KernelText]) -> str:
     """A module with ``kernels``; "" if there are none."""
     if not kernels:
         return ""
-    functions = with_table("\n".join([*_parts(kernels), *(kernel.text for kernel in kernels)]))
+    functions = with_roots(with_table("\n".join([*_parts(kernels), *(kernel.text for kernel in kernels)])))
     asks = "@interrupted" in functions
     lines = []
     for number, kernel in enumerate(kernels):

@@ -14,9 +14,9 @@ from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Schedule
 from ipu_mlir.runtime.translator.kernels.choose import Kernels
+from ipu_mlir.runtime.translator.kernels.control import rounds_of
 from ipu_mlir.runtime.translator.kernels.matrices.product_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
-from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
 from ipu_mlir.runtime.translator.statements.access import Buffer
 from ipu_mlir.runtime.translator.statements.coalescing import coalesced, stays
 from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
