@@ -1,7 +1,7 @@
 """``ipu-merge-scatters``: the partial results of a scatter and their combination are one scatter again."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest, num_outputs
-from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import around_in, defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.memory_writes import MemoryWrites
@@ -16,7 +16,8 @@ class MergeScatters(Pass):
 
     Needs:  linalg on buffers without mappings (``ipu-drop-placement``), reductions whole (``ipu-merge-reductions``).
     Leaves: no scatter into blocks that are numbered by a loop, begin with nothing, and are only read where they are
-            combined as the scatter combines; unless the updates are written to in between.
+            combined as the scatter combines; unless the updates are written to in between. No scatter of its own of the
+            first updates, which were left over of equal parts.
     """
 
     name = "ipu-merge-scatters"
@@ -125,3 +126,49 @@ def _merge(call: ir.Operation, fill: ir.Operation, combination: ir.Operation, wr
     writes.forget(partials)
     for op in (combination, call, fill, partials.owner.operation):
         op.erase()
+    _join(whole, writes)
+
+
+def _join(others: ir.Operation, writes: MemoryWrites) -> None:
+    """Let one scatter do what the last one before ``others`` does, and then they, on what comes behind."""
+    *inputs, out = others.operands
+    block, call = others.block, others.attributes["library_call"]
+    users = [around_in(use.owner.operation, block) for value in writes.names(out) for use in value.uses]
+    before = [user for user in users if user is not None and user.is_before_in_block(others)]
+    first = next((user for user in before if not any(user.is_before_in_block(each) for each in before)), None)
+    if first is None or _kind(first) != _kind(others) or len(first.operands) != len(others.operands):
+        return
+    maps, nest, (*given, into) = indexing_maps(first), loop_nest(first), first.operands
+    found = [one if one == other else _both(one, other) for one, other in zip(given, inputs, strict=True)]
+    operands = [value for value in found if value is not None]
+    if into != out or len(operands) != len(inputs) or maps is None or nest is None:
+        return
+    if any(writes.between(value, first, others) for value in operands):
+        return
+    with ir.InsertionPoint(others), others.location:
+        every = generic(operands, [out], maps, nest.parallel, lambda arguments: arguments[-1:], {"library_call": call})
+    writes.erase_writer(out, first)
+    writes.replace_writer(out, others, [every])
+    for op in (first, others):
+        op.erase()
+
+
+def _both(first: ir.Value, others: ir.Value) -> ir.Value | None:
+    """The buffer of which ``first`` is the beginning and ``others``, in blocks, what is behind it; None for others."""
+    blocks = defining_op(others, "memref.expand_shape")
+    views = [
+        defining_op(value, "memref.subview") for value in (first, others if blocks is None else blocks.operands[0])
+    ]
+    sources = [None if view is None or len(view.operands) != 1 else view.operands[0] for view in views]
+    if sources[0] is None or sources[0] != sources[1]:
+        return None
+    (start, size, step), (offset, rest, other) = (
+        [list(view.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides")] for view in views if view
+    )
+    shape = list(sources[0].type.shape)
+    cut = [d for d, extent in enumerate(shape) if size[d] != extent]
+    is_whole = len(cut) == 1 and not any(start) and {*step, *other} == {1}
+    at = cut[0] if cut else 0
+    is_behind = offset == [size[at] if d == at else 0 for d in range(len(shape))]
+    covers = rest == [extent - size[at] if d == at else extent for d, extent in enumerate(shape)]
+    return sources[0] if is_whole and is_behind and covers else None
