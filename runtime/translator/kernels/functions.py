@@ -33,9 +33,14 @@ def _power_of_two(ops: Arithmetic, n: Value) -> Value:
     return ops.bits(ops.op("arith.shli", biased, ops.constant(23, n)), F32)
 
 
+def _below(ops: Arithmetic, x: Value, high: float) -> Value:
+    """``x``, or ``high`` if it is more; NaN stays."""
+    return ops.select(ops.compare("ogt", x, ops.constant(high, x)), ops.constant(high, x), x)
+
+
 def between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
     """``x``, or the bound that it is beyond; NaN stays."""
-    x = ops.select(ops.compare("ogt", x, ops.constant(high, x)), ops.constant(high, x), x)
+    x = _below(ops, x, high)
     return ops.select(ops.compare("olt", x, ops.constant(low, x)), ops.constant(low, x), x)
 
 
@@ -93,8 +98,7 @@ def exp2(ops: Arithmetic, x: Value) -> Value:
 
 def tanh(ops: Arithmetic, x: Value) -> Value:
     """``e / (e + 2)``, where ``e`` is exp(2 ``|x|``) - 1: 2**n times a polynomial without its 1, and 2**n - 1."""
-    size = ops.op("math.absf", x)
-    size = ops.select(ops.compare("ogt", size, ops.constant(10, x)), ops.constant(10, x), size)
+    size = _below(ops, ops.op("math.absf", x), 10)
     r, shifted = _octaves(ops, ops.op("arith.addf", size, size))
     power = _power_of_two(ops, _whole_of(ops, shifted))
     grown = fma(ops, power, _less_one(ops, r), ops.op("arith.subf", power, ops.constant(1, x)))
@@ -185,7 +189,7 @@ def erf(ops: Arithmetic, x: Value) -> Value:
 
 def erfc(ops: Arithmetic, x: Value) -> Value:
     """Shepherd and Laframboise: (1 + 2 |x|) exp(x**2) erfc(|x|) is a polynomial of (|x| - 3) / (|x| + 3)."""
-    size, one, three = between(ops, ops.op("math.absf", x), 0, 10.6), ops.constant(1, x), ops.constant(3, x)
+    size, one, three = _below(ops, ops.op("math.absf", x), 10.6), ops.constant(1, x), ops.constant(3, x)
     above, double = ops.op("arith.addf", size, three), fma(ops, size, ops.constant(2, x), one)
     inverse = ops.op("arith.divf", one, ops.op("arith.mulf", above, double))
     of_above = ops.op("arith.mulf", double, inverse)
@@ -197,7 +201,7 @@ def erfc(ops: Arithmetic, x: Value) -> Value:
     terms += (-1.1927081e-1, 1.29646619e-1, -4.75623969e-2, -1.35621147e-1, 1.25300806)
     square = ops.op("arith.mulf", size, size)
     lost = fma(ops, ops.op("arith.negf", size), size, square)
-    bell = exp(ops, ops.op("arith.negf", square))
+    bell = _grown(ops, *_octaves(ops, ops.op("arith.negf", square)))
     bell = fma(ops, bell, lost, bell)
     scaled = ops.op("arith.mulf", polynomial(ops, place, terms), ops.op("arith.mulf", above, inverse))
     y = ops.op("arith.mulf", bell, scaled)
