@@ -29,7 +29,7 @@ from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequenc
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
 from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
-from ipu_mlir.frontends.of_torch.tracing import PADDED, PlainFunctions, trace_plainly, why
+from ipu_mlir.frontends.of_torch.tracing import PADDED, PlainFunctions, know_numbers, trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -221,6 +221,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
     try:
         with ExitStack() as settings:
             trace_plainly(settings)
+            know_numbers(settings, tensors)
             settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
             settings.enter_context(WholeSequences())
@@ -292,6 +293,7 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
     try:
         with ExitStack() as settings:
             trace_plainly(settings)
+            know_numbers(settings, (args, kwargs))
             return torch.export.export(module, args, dict(kwargs), strict=False)
     except Exception as error:  # of any kind: what the module does is the user's
         raise CompileError(f"torch.export cannot export {type(module).__name__}: {why(error)}") from error

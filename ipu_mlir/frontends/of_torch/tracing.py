@@ -23,6 +23,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention, sdpa_kernel
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_torch import checks, detection, packed, quantized, selected, sparse
@@ -75,6 +76,22 @@ def trace_plainly(settings: ExitStack) -> None:
         log = logging.getLogger(name)
         settings.callback(setattr, log, "disabled", log.disabled)
         log.disabled = True
+
+
+def know_numbers(settings: ExitStack, arguments: Any) -> None:
+    """Let a program ask for the values of buffers and other constants with one number, such as a stride."""
+    given = {id(each) for each in pytree.tree_leaves(arguments)}
+    theirs = fake_tensor.FakeTensorConverter.from_real_tensor
+
+    def converted(converter: Any, mode: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        found: Any = theirs(converter, mode, x, *args, **kwargs)
+        is_whole = type(x) is torch.Tensor and not _in_hop_compile()  # bodies of loops take what changes
+        if is_whole and x.numel() == 1 and not x.requires_grad and id(x) not in given and found.constant is None:
+            found.constant = x.detach().clone()
+            converter.add_constant_storage_mapping(found)
+        return found
+
+    settings.enter_context(patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
 
 
 def _refuse_nested(name: str, *_: Any, **__: Any) -> None:
@@ -179,8 +196,9 @@ def _histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, 
 
 
 def _of_tensors(function: Any, *args: Any, **options: Any) -> Any:
-    """``function`` of lists as tensors: PyTorch loses the numbers of lists in a graph."""
+    """``function`` of lists as tensors, whose numbers PyTorch loses in a graph, and of selected rows in a row."""
     known = [torch.tensor(each) if isinstance(each, list | tuple) else each for each in (*args, *options.values())]
+    known = [each.packed().rows if isinstance(each, selected.Selected) else each for each in known]
     return function(*known[: len(args)], **dict(zip(options, known[len(args) :], strict=True)))
 
 

@@ -210,6 +210,23 @@ def test_checks_of_values_are_left_out():
     check(Padded(), torch.ones(2, 4), torch.tensor([1, 3]))
 
 
+def test_values_of_buffers_are_known():
+    class Padded(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("stride", torch.tensor(3))
+            self.register_buffer("ready", torch.tensor([0], dtype=torch.uint8), persistent=False)
+
+        def forward(self, x):
+            missing = (x.shape[-1] / self.stride).ceil().long() * self.stride - x.shape[-1]
+            x = nn.functional.pad(x, (0, int(missing))) if missing > 0 else x
+            return x if self.ready.item() else x * 2
+
+    module, x = Padded(), torch.ones(2, 7)
+    check(module, x)
+    check(lambda x: module(x), x)
+
+
 _CHECKED = """
 import torch
 

@@ -5,6 +5,8 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
+from support.torch_results import check  # noqa: E402
+
 F = torch.nn.functional
 
 X, Y = torch.randn(6, 4, generator=torch.manual_seed(0)), torch.randn(6, 4, generator=torch.manual_seed(1))
@@ -250,3 +252,13 @@ def test_a_number_beyond_the_counts_fails_the_run():
 def test_results_as_large_as_values_say_are_refused(program):
     with pytest.raises(ipu.CompileError, match="as large as values say"):
         ipu.compile(program, args=[X])
+
+
+def test_labels_that_a_mask_selects_go_through_the_loss_of_sequences():
+    def loss(x, labels):
+        mask = labels >= 0
+        given = x.log_softmax(-1).transpose(0, 1), labels.masked_select(mask), torch.tensor([7, 7]), mask.sum(-1)
+        return F.ctc_loss(*given)
+
+    x, labels = torch.randn(2, 7, 5), torch.tensor([[1, 2, -100], [3, -100, -100]])
+    check(torch.func.grad_and_value(loss), x, labels)
