@@ -47,7 +47,7 @@ def _rms_norm(x: Any, shape: Any, weight: Any = None, epsilon: float | None = No
 
 @rule("native_group_norm.default")
 def _group_norm(x: Any, weight: Any, bias: Any, n: int, c: int, hxw: int, groups: int, epsilon: float) -> Any:
-    found, mean, scale = _normal(np.reshape(wide(x), (n, groups, -1)), -1, epsilon)
+    found, mean, scale = _normal(np.reshape(wide(x), (n, groups, c // groups * hxw)), -1, epsilon)
     over = (c, *(1,) * (len(x.shape) - 2))
     found = _with_weights(
         np.reshape(found, x.shape), *(each if each is None else np.reshape(each, over) for each in (weight, bias))

@@ -226,9 +226,10 @@ def test_covariances_and_combinations_ask_for_no_value():
     check(lambda x: (torch.combinations(x, 3, True), torch.func.linearize(torch.sin, x)[1](x)), numbers(4))
 
 
-def test_no_place_in_a_tensor_may_be_of_any_rank():
+def test_no_places_in_a_tensor_and_norms_of_no_rows():
     none = torch.zeros(2, 0, dtype=torch.int64)
     check(lambda x: (x.gather(0, none), x.take(none), x[:0].take(none[0])), numbers(5))
+    check(lambda x: functional.group_norm(x, 2), numbers(0, 4, 3))
 
 
 def test_matrices_without_elements_and_what_a_half_of_a_matrix_says():
