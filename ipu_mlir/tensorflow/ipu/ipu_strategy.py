@@ -169,6 +169,16 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             )
         return self._run(fn, arguments, bound.kwargs)
 
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+        """As of TensorFlow's own, which would reduce along ``axis`` by a function that it runs on the device."""
+        if axis is not None and not is_tracing():
+            is_mean = (
+                tf.distribute.ReduceOp(getattr(reduce_op, "value", reduce_op).upper()) == tf.distribute.ReduceOp.MEAN
+            )
+            along = functools.partial(tf.reduce_mean if is_mean else tf.reduce_sum, axis=axis)
+            value, axis = tf.nest.map_structure(along, value), None
+        return super().reduce(reduce_op, value, axis)
+
     def _run(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with ops_on_host():
             program, tensors = self._programs.find(fn, args, kwargs, self.device, self.trace)

@@ -34,6 +34,13 @@ def test_arguments_and_results_keep_their_structure_and_types(strategy):
     np.testing.assert_array_equal(found["is"], [True, False])
 
 
+def test_what_a_run_gives_is_reduced_along_an_axis(strategy):
+    rows = strategy.run(compiled(lambda x: x * 2), args=(tf.constant([[1.0, 2], [3, 6]]),))
+    for op, wanted in ((tf.distribute.ReduceOp.SUM, [8, 16]), ("MEAN", [4, 8])):
+        np.testing.assert_array_equal(strategy.reduce(op, rows, axis=0), wanted)
+    assert strategy.reduce("SUM", rows, axis=[0, 1]) == 24
+
+
 def test_a_gradient_of_rows_comes_as_rows(strategy):
     with strategy.scope():
         table = tf.Variable(tf.reshape(tf.range(12.0), (4, 3)))
