@@ -1,12 +1,13 @@
 """The places of the first of the largest or smallest elements: the best so far in registers, and where it was; or of
 several, which are kept in order, since few others are larger than the least of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+from math import log, prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
@@ -18,8 +19,9 @@ _CALL_US, _SETTLED_US = 2.0, 40.0  # of NumPy: a call, and where it corrects wha
 _ACROSS_US = 0.0017  # saved per element, since NumPy is slow across rows
 _SHORT, _SHORT_US = 32, 0.003  # elements of a row that NumPy compares one by one, and what is saved on each
 _ROW_US, _ALONG_US = 0.06, -0.00085  # saved per row and per element of longer rows, along which NumPy is fast
-_MOST_KEPT = 64  # places that are found, beyond which to keep them in order takes longer than to sort
+_MOST_KEPT = 64  # places that are found: both parts of four vectors
 _TOP_CALL_US, _TOP_US = 12.0, 0.008  # of NumPy's: the codelet, and each element that it looks at
+_PUT_US = 0.0125  # of a kernel, for each vector of those that are kept
 
 Begins = tuple[str | None, str | None]
 """Elements of the keys and of the result that come before a part of them."""
@@ -136,8 +138,14 @@ class _Extreme:
 
 
 def top_k_us(call: LibraryCall) -> float:
-    """Time of ``call`` by NumPy."""
-    return _TOP_CALL_US + prod(call.shapes[0]) * _TOP_US
+    """Time of ``call`` by NumPy that a kernel saves; of a row in any order, few elements have to be put among the kept.
+
+    The longer the row, the rarer it is that one is larger than those.
+    """
+    *stack, size = call.shapes[0]
+    count = max(1, call.shapes[1][-1])
+    put = prod(stack) * count * (1 + log(max(size / count, 1)))
+    return _TOP_CALL_US + prod(stack) * size * _TOP_US - put * -(-count // LANES) * _PUT_US
 
 
 def write_top_k(function: Function, call: LibraryCall) -> None:
@@ -171,7 +179,7 @@ def _top_rows(
 
 
 class _TopRow:
-    """The places of one row: ``kept`` has the largest keys so far in falling order, ``out`` where they stand."""
+    """The places of one row: vectors of the largest keys so far in falling order, and of where they stand."""
 
     def __init__(self, function: Function, keys: Access, out: Access, begins: Begins) -> None:
         self.function, self.keys, self.out = function, keys, out
@@ -179,52 +187,71 @@ class _TopRow:
             function.plus(begin, function.code.index(access.offset)) or function.code.index(0)
             for begin, access in zip(begins, (keys, out), strict=True)
         )
-        self.dtype, self.places = keys.buffer.dtype, function.pointer(out.buffer)
+        self.dtype = keys.buffer.dtype
 
     def write(self, size: int, count: int) -> None:
         """Keep the first ``count`` of ``size`` elements, and then those that are larger than the least of the kept."""
         function, code = self.function, self.function.code
-        self.kept, self.last = code.alloca(count * self.dtype.itemsize), code.index(count - 1)
-        least, nowhere = code.constant(np.iinfo(self.dtype).min, self.dtype), code.constant(np.iinfo(I32).max, I32)
+        limits = np.iinfo(self.dtype)
+        nothing = code.constant(limits.min, self.dtype, LANES), code.constant(np.iinfo(I32).max, I32, LANES)
+        self.first = code.constant(limits.max, self.dtype, LANES), code.constant(-1, I32, LANES)
+        self.kept = [[function.held(each) for each in nothing] for _ in range(-(-count // LANES))]
+        self.least, self.last = function.held(code.constant(limits.min, self.dtype)), (count - 1) % LANES
+        for pair in self.kept:
+            for held, each in zip(pair, nothing, strict=True):
+                function.write(held, each)
         with function.loop(count) as number:
-            function.store(self.kept, number, least)
-            function.store(self.places, self._place_of(number), nowhere)
-        with function.loop(count) as number:
-            self._insert(self._key(number), number, count)
+            self._insert(self._key(number), number)
         for number, mask in vectors(function, size - count):
-            first = function.plus(number, code.index(count)) or number
-            larger = self._is_larger(self._key(first, LANES, mask))
+            start = function.plus(number, code.index(count)) or number
+            larger = self._is_larger(self._key(start, LANES, mask))
             larger = larger if mask is None else function.ops.both(larger, mask)
             some = code.value(f"vector.reduction <or>, {larger.name} : {larger.type} into i1")
             with function.branch(some), function.loop(LANES if mask is None else (size - count) % LANES) as lane:
-                place = function.plus(first, lane) or first
+                place = function.plus(start, lane) or start
                 key = self._key(place)
                 with function.branch(self._is_larger(key).name):
-                    self._insert(key, place, count)
+                    self._insert(key, place)
+        for n in range(count):
+            places = function.read(self.kept[n // LANES][1], self.first[1])
+            function.store(
+                function.pointer(self.out.buffer), self._place_of(code.index(n)), self._lane(places, n % LANES)
+            )
 
-    def _insert(self, key: Value, place: str, count: int) -> None:
-        """Put an element where it belongs among those that are kept; each that is less, or as large and stands later,
-        moves on, and the last one is lost."""
+    def _insert(self, key: Value, place: str) -> None:
+        """Put an element behind those that are kept and larger, or as large and first; all others move on by one."""
         function, ops = self.function, self.function.ops
         new = key, ops.cast(Value(place, I64), I32)
-        moving = [function.held(each) for each in new]
-        with function.loop(count) as number:
-            at = self._place_of(number)
-            key, place_of_key = (function.read(held, like) for held, like in zip(moving, new, strict=True))
-            other, place_of_other = function.load(self.kept, number, self.dtype), function.load(self.places, at, I32)
-            is_first = ops.both(ops.compare("eq", key, other), ops.compare("slt", place_of_key, place_of_other))
-            goes_here = ops.op("arith.ori", ops.compare("sgt", key, other), is_first)
-            function.store(self.kept, number, ops.select(goes_here, key, other))
-            function.store(self.places, at, ops.select(goes_here, place_of_key, place_of_other))
-            function.write(moving[0], ops.select(goes_here, other, key))
-            function.write(moving[1], ops.select(goes_here, place_of_other, place_of_key))
+        kept = [[function.read(*each) for each in zip(pair, self.first, strict=True)] for pair in self.kept]
+        for held, previous, own in zip(self.kept, [self.first, *kept], kept, strict=False):
+            before = [
+                ops.shuffled(*both, list(range(LANES - 1, 2 * LANES - 1))) for both in zip(previous, own, strict=True)
+            ]
+            stays, is_next = self._is_before(own, new), self._is_before(before, new)
+            for place_of, mine, one, other in zip(held, own, before, new, strict=True):
+                function.write(place_of, ops.select(stays, mine, ops.select(is_next, other, one)))
+        function.write(self.least, self._lane(function.read(self.kept[-1][0], self.first[0]), self.last))
+
+    def _lane(self, value: Value, lane: int) -> Value:
+        return Value(
+            self.function.code.value(
+                f"vector.extract {value.name}[{lane}] : {type_text(value.dtype)} from {value.type}"
+            ),
+            value.dtype,
+        )
+
+    def _is_before(self, kept: Sequence[Value], new: Sequence[Value]) -> Value:
+        """True where an element is larger than ``new``, or as large and stands before it."""
+        ops = self.function.ops
+        is_first = ops.both(ops.compare("eq", kept[0], new[0]), ops.compare("slt", kept[1], new[1]))
+        return ops.op("arith.ori", ops.compare("sgt", kept[0], new[0]), is_first)
 
     def _place_of(self, number: str) -> str:
         """Where the result for that number lies."""
         return self.function.plus(self.result, self.function.times(number, self.out.strides[-1])) or self.result
 
     def _is_larger(self, keys: Value) -> Value:
-        return self.function.ops.compare("sgt", keys, self.function.load(self.kept, self.last, self.dtype))
+        return self.function.ops.compare("sgt", keys, self.function.read(self.least, Value("", self.dtype)))
 
     def _key(self, at: str, lanes: int = 1, mask: Value | None = None) -> Value:
         function = self.function

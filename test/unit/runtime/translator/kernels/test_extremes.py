@@ -73,11 +73,16 @@ def test_many_of_the_largest_are_left_to_numpy() -> None:
     assert "run_codelet('top_k'" in largest("int32", (2, 200), 65).source
 
 
-def largest(dtype: str, shape: tuple[int, ...], kept: int) -> Translation:
+@pytest.mark.parametrize(("shape", "calls"), [((64, 5000), False), ((256, 1000), True)])
+def test_fifty_of_a_long_row_are_worth_a_kernel(shape: tuple[int, ...], calls: bool) -> None:
+    assert ("run_codelet('top_k'" in largest("int32", shape, 50, "auto").source) == calls
+
+
+def largest(dtype: str, shape: tuple[int, ...], kept: int, kernels: str = "always") -> Translation:
     """The translation of one call of ``top_k``."""
     out = (*shape[:-1], kept)
     keys = Access(Buffer("x", prod(shape), np.dtype(dtype), Role.ARGUMENT, shape), 0, row_major(shape))
     places = Access(Buffer("p", prod(out), np.dtype(np.int32), Role.TEMPORARY, out), 0, row_major(out))
     call = LibraryCall((), Origin("top", ""), "top_k", (keys,), (places,), (shape, out), (False,))
     program = Program("main", (keys.buffer,), (call,), (places,), (out,))
-    return translate_statements(program, TranslatorOptions(kernels="always"))
+    return translate_statements(program, TranslatorOptions(kernels=kernels))
