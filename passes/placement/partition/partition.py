@@ -105,7 +105,9 @@ class Partition(Pass):
                 found[count] = bool(refuse.diagnostics), cycles
             except TooSlow as slow:
                 found[count] = False, slow.cycles
-            best = min(found, key=lambda count: found[count])
+            refused, cycles = found[count]
+            if (refused, cycles / _WORTH) < found[best]:
+                best = count
             if list(found).index(best) + _IN_VAIN < len(found):
                 break
         return best
@@ -155,6 +157,7 @@ class Partition(Pass):
         return MemoryProportions(every, every if matmul is None else matmul, every if conv is None else conv)
 
 
+_WORTH = 0.98  # of the cycles of fewer IPUs, what more must take at most: estimates are off by about as much
 _IN_VAIN = 2  # numbers of IPUs in a row that are slower than a smaller one, after which more are not tried
 
 
