@@ -30,6 +30,7 @@ _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
 _WIDTH = 64  # columns of a block whose rows lie on all tiles
 _REFLECTED = 32  # of them that are reflected at a time
 _CYCLES_OF_COLUMN, _CYCLES_OF_BLOCK = 4000, 25_000  # for such columns, seen with 20 to 1,024 of them
+_CYCLES_OF_ELEMENT = 90  # that a tile has of the columns, in the step of one
 _CYCLES_OF_ROUND = 2000  # in which all pairs of rows are rotated, and 10 more for each row, seen with 128 and 512
 _SOLVERS = tuple(f"solve_{side}{unit}" for side in ("lower", "upper") for unit in ("", "_unit"))
 _SINGULAR = {"svd_reduced": "reduced", "svdvals": ""}
@@ -90,14 +91,14 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
             shapes = [[*stack, columns]] if name == "svdvals" else _shapes_of_vectors(stack, parts * columns, columns)
             return tall_singular_values(name, matrix, parts, lambda factors: again(name, [factors], shapes))
     if name in _ROTATED:
-        if count > 1 or dtype != "f32" or not by_rotations(name, rows, columns, machine):
+        if count > 1 or dtype != "f32" or not by_rotations(name, rows, columns, num_tiles, machine):
             return ()
         if name in ("eigh", "eigvalsh"):
             return eigenvalues(matrix, name == "eigh")
         return singular_values(name, matrix, again)
     if name in _REFLECTIONS:
         steps = others[0].type.shape[-1] if others else min(rows, columns)
-        if count > 1 or not in_loops(rows, columns, steps, name == "reflections", dtype, machine):
+        if count > 1 or not in_loops(rows, columns, steps, name == "reflections", dtype, num_tiles, machine):
             return ()
         width = min(_REFLECTED, steps)
         return [product_in_loops(matrix, others[0], width)] if others else reflections_in_loops(matrix, width)
@@ -131,11 +132,11 @@ def _called(
     return list(found) or call_codelet(name, operands, shapes, [operands[0].type.element_type] * len(shapes))
 
 
-def by_rotations(name: str, rows: int, columns: int, machine: Machine) -> bool:
+def by_rotations(name: str, rows: int, columns: int, num_tiles: int, machine: Machine) -> bool:
     """True if all tiles rotate the rows of a matrix of f32 in less time than one finds its values and vectors.
 
     >>> from ipu_mlir.dialects.machine.machine import IPU2
-    >>> [by_rotations("eigh", size, size, IPU2) for size in (32, 128)]
+    >>> [by_rotations("eigh", size, size, 1472, IPU2) for size in (32, 128)]
     [False, True]
     """
     least = min(rows, columns)
@@ -144,22 +145,38 @@ def by_rotations(name: str, rows: int, columns: int, machine: Machine) -> bool:
     else:
         flops = singular_flops(rows, columns, {"svd": "full"}.get(name, _SINGULAR.get(name, "")))
     whole = int(matrix_cycles(flops, 8 * least, 1, "f32", machine))
-    rotated = (_CYCLES_OF_ROUND + 10 * least) * SWEEPS * least
-    if "svd" in name:
-        rotated += (1 if name == "svdvals" else 2) * _CYCLES_OF_COLUMN * least
-    return least > 3 and (_is_large(2 * rows * columns, "f32", machine) or _WORTH * rotated < whole)
+    is_large = _is_large(2 * rows * columns, "f32", machine)
+    return least > 3 and (is_large or _WORTH * _rotated(name, rows, columns, num_tiles) < whole)
 
 
-def in_loops(rows: int, columns: int, steps: int, is_factor: bool, dtype: str, machine: Machine) -> bool:
+def _rotated(name: str, rows: int, columns: int, num_tiles: int) -> int:
+    """Cycles of what ``name`` finds by rotations, of a triangular factor if it is singular values."""
+    high, least = max(rows, columns), min(rows, columns)
+    rotations = (_CYCLES_OF_ROUND + 10 * least) * SWEEPS * least
+    if "svd" not in name:
+        return rotations
+    factor = _reflected(high, least, num_tiles)
+    return rotations + factor + (0 if name == "svdvals" else _reflected(least, least, num_tiles))
+
+
+def _reflected(rows: int, steps: int, num_tiles: int) -> int:
+    """Cycles in which all tiles reflect the columns of a matrix, one after the other."""
+    elements = rows * min(steps, _REFLECTED) // num_tiles
+    return steps * (_CYCLES_OF_COLUMN + _CYCLES_OF_ELEMENT * elements) + _CYCLES_OF_BLOCK * -(-steps // _REFLECTED)
+
+
+def in_loops(
+    rows: int, columns: int, steps: int, is_factor: bool, dtype: str, num_tiles: int, machine: Machine
+) -> bool:
     """True if all tiles together reflect a matrix, or multiply reflections, ``steps`` of them, in less time than one.
 
     >>> from ipu_mlir.dialects.machine.machine import IPU2
-    >>> [in_loops(rows, 20, 20, True, "f32", IPU2) for rows in (50, 500)]
+    >>> [in_loops(rows, 20, 20, True, "f32", 1472, IPU2) for rows in (50, 500)]
     [False, True]
     """
     flops = 2 * elimination_flops(rows, columns) if is_factor else product_flops(rows, columns, steps)
     whole = int(matrix_cycles(flops, (3 if is_factor else 2) * steps, 1, dtype, machine))
-    blocks = _CYCLES_OF_BLOCK * -(-steps // _REFLECTED) + _CYCLES_OF_COLUMN * steps * is_factor
+    blocks = _reflected(rows, steps, num_tiles) if is_factor else _CYCLES_OF_BLOCK * -(-steps // _REFLECTED)
     is_large = _is_large(rows * columns, dtype, machine)
     return steps > 0 and (is_large or _WORTH * blocks * element_type(dtype).slowdown < whole)
 
@@ -182,9 +199,11 @@ def best_parts(
         height, share = -(-left // parts), -(-matrices * parts // num_tiles)
         total = (1 << 40) * _is_large(share * height * columns, dtype, machine)
         if parts == 1:
-            return total + int(
-                matrix_cycles(singular_flops(left, columns, vectors), 8 * columns, share, dtype, machine)
-            )
+            total += int(matrix_cycles(singular_flops(left, columns, vectors), 8 * columns, share, dtype, machine))
+            name = next(each for each, kind in _SINGULAR.items() if kind == vectors)
+            if matrices > 1 or dtype != "f32" or not by_rotations(name, left, columns, num_tiles, machine):
+                return total
+            return min(total, _rotated(name, left, columns, num_tiles))
         total += int(matrix_cycles(2 * elimination_flops(height, columns), 3 * columns, share, dtype, machine))
         if vectors:
             product = product_flops(height, columns, columns)

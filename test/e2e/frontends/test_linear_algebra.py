@@ -375,7 +375,7 @@ def test_high_matrices_are_factored_in_loops(shape: tuple[int, int], monkeypatch
 @pytest.mark.parametrize("shape", [(9, 7), pytest.param((7, 12), marks=pytest.mark.slow)])
 def test_large_matrices_are_reflected_in_loops(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """As by one vertex: columns of zeros, equal ones, one of a single number, a last block that is not full."""
-    for name, value in {"_REFLECTED": 3, "_CYCLES_OF_BLOCK": 0, "_CYCLES_OF_COLUMN": 0}.items():
+    for name, value in {"_REFLECTED": 3, "_WORTH": 0}.items():
         monkeypatch.setattr(block_factors, name, value)
     a = RNG.uniform(1, 2, shape).astype(np.float32)
     a[:, 1] = 0
@@ -414,8 +414,7 @@ def test_eigenvectors_are_those_of_rotations(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("shape", [(7, 5), (5, 8), (6, 6)])
 def test_large_matrices_are_rotated_in_loops(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a column is 0 and two are equal, an eigenvalue has two vectors, and one is the negative of another."""
-    for name in ("_CYCLES_OF_ROUND", "_CYCLES_OF_COLUMN", "_WORTH"):
-        monkeypatch.setattr(block_factors, name, 0)
+    monkeypatch.setattr(block_factors, "_WORTH", 0)
     n = shape[1]
     a = RNG.standard_normal(shape).astype(np.float32)
     a[:, 1] = 0
