@@ -58,7 +58,7 @@ def digamma(x: Any) -> Any:
     for place in range(5, -1, -1):
         series = (series + _BERNOULLI[place] / (2.0 * (place + 1))) * square
     found = np.log(z) - 0.5 / z - series + total
-    fraction = x - np.floor(x)
+    fraction = x - np.rint(x)  # exact near 0, below it too
     low = found - math.pi / np.tan(math.pi * fraction)
     low = np.where(fraction == 0, np.nan, low)
     found = np.where(is_low, low, found)
