@@ -22,6 +22,7 @@ from ipu_mlir.runtime.translator.statements.statements import Elementwise, Libra
 TRANSFORMS = ("fft", "ifft", "rfft", "irfft")
 _RADICES = (4, 2, 3, 5, 7)
 _LARGEST = 4096  # complex elements of a row: both parts, twice, are 64 KiB of f32
+_FEWEST = 32  # real numbers, or parts: two stages of radix 4 have vectors of 4
 _CALL_US, _POINT_US = 8.0, 0.002  # of SciPy's: a codelet, and each number that it reads or writes
 _ROOTS = re.compile(r"@(roots_(f[48])_(\d+)_(\d+)_(\d+)_(\d+))\b")
 
@@ -75,7 +76,10 @@ def write_transform(function: Function, call: LibraryCall) -> None:
     if 0 in shapes[0]:
         return
     is_real = [call.codelet == "rfft", call.codelet == "irfft"]
-    size = shapes[is_real.index(True)][-1] // 2 if any(is_real) else shapes[0][-2]
+    reals = shapes[is_real.index(True)][-1] if any(is_real) else 2 * shapes[0][-2]
+    if reals % 2 or reals < _FEWEST:
+        raise NoKernel("rows are short, or have no pairs")
+    size = reals // 2
     stages = _Stages.of(function, size, out.buffer.dtype)
     places = [given, out]
     for number, (access, shape, real) in enumerate(zip(places, shapes, is_real, strict=True)):
