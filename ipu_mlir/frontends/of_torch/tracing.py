@@ -362,10 +362,12 @@ def why(error: Exception) -> str:
     """What to say of a program that PyTorch cannot trace because of ``error``: where it asks for values, if it does."""
     asks = checks.asks_for_values(error)
     hands = any(each in str(error) for each in _OF_MEMORY)
-    if not (asks or hands):
+    if not (asks or hands) and str(error):
         return str(error)
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     file, line = next((each for each in reversed(lines) if not each[0].startswith(checks.NOT_THE_USERS)), lines[-1])
+    if not (asks or hands):
+        return f"{type(error).__name__} at {file}:{line}, in {linecache.getline(file, line).strip()!r}"
     what = "hands tensors to what is not PyTorch" if hands else "asks for values of tensors"
     way = (
         "write it in ops of PyTorch"

@@ -265,6 +265,13 @@ def test_lines_that_only_check_values_find_nothing_wrong(name, tmp_path):
     assert torch.equal(ipu.compile(source, args=[x], target=TARGET)(x), expected)
 
 
+def test_an_error_without_words_is_shown_with_its_line(tmp_path):
+    (tmp_path / "program.py").write_text("def program(x):\n    assert (x > 0).all().item() is True\n    return x\n")
+    program = runpy.run_path(str(tmp_path / "program.py"))["program"]
+    with pytest.raises(ipu.CompileError, match=r"AssertionError at .*program\.py:2, in 'assert .* is True'"):
+        ipu.compile(program, args=[torch.ones(3)], target=TARGET)
+
+
 def test_comparisons_of_whole_tensors_are_bools():
     x = torch.tensor([1.0, 2.0])
     exe = ipu.compile(lambda x, y: (torch.allclose(x, y), x.equal(y), x.equal(x[:1])), args=[x, x], target=TARGET)
