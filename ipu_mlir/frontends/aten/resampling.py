@@ -80,7 +80,10 @@ def _antialiased(name: str) -> tuple[OpRule, OpRule]:
     op = getattr(aten, name).default
 
     def forward(x: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
-        return _forward(x, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])
+        each = [_interpolation(op, align, scale) for scale in (high, wide)]
+        if x.dtype.kind != "u":
+            return _forward(x, sizes, each)
+        return np.clip(np.rint(_forward(x.astype(np.float32), sizes, each)), 0, 255).astype(x.dtype)
 
     def backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
         return _backward(gradient, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])

@@ -7,7 +7,7 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-from support.aten_ops import check, numbers, slopes  # noqa: E402
+from support.aten_ops import TARGET, check, numbers, slopes  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
@@ -125,6 +125,12 @@ def test_images_in_other_sizes_and_their_gradients():
         return exact, smooth, *gradients
 
     check(f, numbers(1, 2, 4, 5), tolerance=1e-5)
+
+
+def test_smooth_images_of_bytes():
+    x = (numbers(1, 2, 4, 5).abs() * 60).byte()
+    f = partial(functional.interpolate, size=(3, 6), mode="bilinear", antialias=True)
+    torch.testing.assert_close(ipu.compile(f, args=[x], target=TARGET)(x), f(x), rtol=0, atol=1)
 
 
 def test_norms_compute_in_f32():
