@@ -76,10 +76,10 @@ def test_fifteen_epochs(stages, schedule, recompute, replicas):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_steps_on_the_per_tile_executor(name, schedule):
-    network: Network = replace(NETWORKS[name], dtype=np.float32).in_stages(2)
-    training = Training(network, network.pipeline(schedule, "elementwise"))
+@pytest.mark.parametrize(("stages", "schedule", "recompute"), WAYS)
+def test_steps_on_the_per_tile_executor(stages, schedule, recompute, name):
+    network: Network = replace(NETWORKS[name], dtype=np.float32).in_stages(stages)
+    training = Training(network, network.pipeline(schedule, recompute))
     losses, _, _ = on_one_ipu(name, 2, np.float32)
     for number, wanted in enumerate(losses):
         np.testing.assert_allclose(training.exe.run_per_tile(training.inputs(number))[0], wanted, **CLOSE)
