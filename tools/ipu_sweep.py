@@ -3,15 +3,26 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, run_tool, write_output
-from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, load_plugins, machine, proportion
+from ipu_mlir.tools.machine_flags import (
+    FLAGS,
+    add_chip_flags,
+    add_program_flags,
+    each,
+    load_plugins,
+    machine,
+    proportion,
+)
 from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES
 
 if TYPE_CHECKING:
+    from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.tools.sweep.settings import Setting
     from ipu_mlir.tools.sweep.sweep import Sweep
 
@@ -22,6 +33,7 @@ _EPILOG = """\
 examples:
   ipu-sweep model.mlir                                             proportions 0.05, 0.1, 0.2, 0.4 and 0.6
   ipu-sweep model.mlir --tiles 368,736,1472 -o sweep.html          a page with a plot
+  ipu-sweep model.mlir --chip mk2,bow --ipus 1,2,4,8               which machine?
   ipu-sweep model.mlir --available-memory-proportion 0.2,0.6 --most-partials 1,4,none -o sweep.csv
 
 exit status: 0 done, 1 the program is wrong, 2 wrong usage
@@ -38,24 +50,24 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-sweep", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
     add_program_flags(parser)
-    add_chip_flags(parser)
+    add_chip_flags(parser, several=True)
     flag(
         "--available-memory-proportion",
-        type=_each(proportion),
+        type=each(proportion),
         metavar="X,...",
         help="shares of a tile's memory that operands brought to it and partial results may take "
         "(default: 0.05,0.1,0.2,0.4,0.6, or 0.6 where something else varies)",
     )
-    flag("--tiles", type=_each(_count), metavar="N,...", help="tiles of each IPU (default: those of the target)")
+    flag("--tiles", type=each(_count), metavar="N,...", help="tiles of each IPU (default: those of the target)")
     flag(
         "--most-partials",
-        type=_each(_partials),
+        type=each(_partials),
         metavar="N,...",
         help="into how many partial results a reduction may be split; none for no limit (default: none)",
     )
     flag(
         "--partials-type",
-        type=_each(_partials_type),
+        type=each(_partials_type),
         metavar="f32,native",
         help="types of sums of 16 and 8 bits that are not complete; native is that of their result (default: f32)",
     )
@@ -75,11 +87,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         help="write a page with a plot (.html) or the data (.json, .csv); may be repeated",
     )
     return parser.parse_args(list(argv))
-
-
-def _each(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
-    """A converter of comma-separated values; each value counts once."""
-    return lambda text: list(dict.fromkeys(convert(each.strip()) for each in text.split(",")))
 
 
 def _process_count(text: str) -> int:
@@ -123,7 +130,7 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
     from ipu_mlir.dialects.support.errors import IpuError
     from ipu_mlir.tools.program_files import read_program
     from ipu_mlir.tools.sweep.measure import measure
-    from ipu_mlir.tools.sweep.settings import settings
+    from ipu_mlir.tools.sweep.settings import MACHINE_AXES, settings
     from ipu_mlir.tools.sweep.sweep import Sweep
 
     for path in map(Path, arguments.output):  # before it takes long
@@ -131,14 +138,20 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
             raise IpuError(f"cannot write {path}: there is no folder {path.parent}")
     source = read_program(arguments.file)
     variants = Variants(source, arguments.entry)
-    target = machine(arguments, variants.target)
-    given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
-    chosen = list(settings(*given, target.tiles_per_ipu, arguments.partials_type))
+    axes = {name: getattr(arguments, name) for name in MACHINE_AXES if getattr(arguments, name) is not None}
+    varied = [name for name, values in axes.items() if len(values) > 1]
+    targets: dict[Setting, Target] = {}
+    for values in product(*axes.values()):
+        own = dict(zip(axes, values, strict=True))
+        target = machine(argparse.Namespace(**{**vars(arguments), **own}), variants.target)
+        given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
+        for setting in settings(*given, target.tiles_per_ipu, arguments.partials_type, {x: own[x] for x in varied}):
+            targets[setting] = replace(target, tiles_per_ipu=setting.tiles, emulated=True)
     try:
-        outcomes, refused = measure(variants, target, chosen, _progress(len(chosen)), arguments.processes)
+        outcomes, refused = measure(variants, targets, _progress(len(targets)), arguments.processes)
     finally:
         show_progress("")
-    sweep = Sweep(printable(f"{Path(source.name).name}: {variants.entry}"), target, outcomes, refused)
+    sweep = Sweep(printable(f"{Path(source.name).name}: {variants.entry}"), targets, outcomes, refused)
     print(sweep.table(), end="", flush=True)
     for path in arguments.output:
         write_output(path, _content(sweep, Path(path).suffix))

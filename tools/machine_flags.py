@@ -1,9 +1,9 @@
 """The flags that say which program and which machine: the same in all tools that compile."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.tools.command_line import Parser, UsageError
 
@@ -55,20 +55,34 @@ def add_entry_flag(parser: Parser) -> None:
     parser.add_argument("--entry", metavar="NAME", help=about)
 
 
-def add_chip_flags(parser: Parser) -> None:
-    """The kind of chip, and how many."""
-    parser.add_argument(
-        "--chip", metavar="NAME", help="ipu1, ipu2 or ipu21; or mk1, mk2, bow (default: the target of the module)"
-    )
+def add_chip_flags(parser: Parser, several: bool = False) -> None:
+    """The kind of chip, and how many; each flag but those of figures and of the order takes ``several`` values."""
+    more = ",..." if several else ""
+    name, number = (each(str), each(whole_number)) if several else (str, int)
+    about = "ipu1, ipu2 or ipu21; or mk1, mk2, bow (default: the target of the module)"
+    parser.add_argument("--chip", type=name, metavar=f"NAME{more}", help=about)
     about = "a figure of the machine, as host_read_bytes_per_second=5e9 (again for others; default: that of the chip)"
     parser.add_argument("--figure", action="append", default=[], metavar="NAME=VALUE", type=figure, help=about)
-    parser.add_argument("--ipus", type=int, metavar="N", help="number of IPUs (default: those of the target)")
+    about = "number of IPUs (default: those of the target)"
+    parser.add_argument("--ipus", type=number, metavar=f"N{more}", help=about)
     about = "how many replicas run at once (default: those of the target)"
-    parser.add_argument("--replicas", type=int, metavar="N", help=about)
+    parser.add_argument("--replicas", type=number, metavar=f"N{more}", help=about)
     about = "which IPU each shard is: auto, zigzag, snake or hoof (default: that of the target)"
     parser.add_argument("--selection-order", choices=("auto", "zigzag", "snake", "hoof"), metavar="ORDER", help=about)
     about = "tiles of each IPU that only take and give data of the host (default: those of the target)"
-    parser.add_argument("--io-tiles", type=int, metavar="N", help=about)
+    parser.add_argument("--io-tiles", type=number, metavar=f"N{more}", help=about)
+
+
+def each(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """A converter of comma-separated values; each value counts once."""
+    return lambda text: list(dict.fromkeys(convert(value.strip()) for value in text.split(",")))
+
+
+def whole_number(text: str) -> int:
+    """One of several whole numbers."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected whole numbers, separated by commas, got '{text}'")
+    return int(text)
 
 
 def figure(text: str) -> tuple[str, int | float | bool]:

@@ -69,5 +69,5 @@ def with_frontier(outcomes: Iterable[Outcome[Setting]]) -> list[Outcome[Setting]
 
 
 def fastest_that_fits(outcomes: Iterable[Outcome[Setting]]) -> Outcome[Setting] | None:
-    """The setting with the fewest cycles among those that fit, and among these with the fewest bytes."""
-    return min((each for each in outcomes if each.fits), key=lambda each: (each.cycles, each.tile_bytes), default=None)
+    """The setting that takes the least time among those that fit, and among these the fewest bytes."""
+    return min((each for each in outcomes if each.fits), key=lambda each: (each.seconds, each.tile_bytes), default=None)

@@ -1,8 +1,7 @@
 """What each setting of a sweep gives."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from ipu_mlir.compilation.processes import in_processes, processes_for
@@ -20,21 +19,21 @@ Refused = tuple[Setting, str]
 
 def measure(
     variants: Variants,
-    target: Target,
-    settings: Sequence[Setting],
+    targets: Mapping[Setting, Target],
     progress: Callable[[int, Setting], None],
     processes: int | None = None,
 ) -> tuple[list[Outcome[Setting]], list[Refused]]:
     """The outcomes of the settings, and those that are refused; ``progress`` is told how many are done, and the last.
 
     Args:
+        targets: the machine of each setting.
         processes: how many settings are compiled at the same time; by default as many as there are processors.
 
     Raises:
         CompileError: a pass refuses the program with every setting; says why with the first.
     """
     variants.source.context.enable_multithreading(False)  # copies of this process have no threads of it
-    machines = [replace(target, tiles_per_ipu=each.tiles, emulated=True) for each in settings]
+    settings, machines = list(targets), list(targets.values())
     sums = [WidenSums(partials=each.partials_type) for each in settings]
     processes = processes_for(len(settings), processes)
     for common, count in Counter(zip(machines, sums, strict=True)).items():

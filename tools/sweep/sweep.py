@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,15 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.inspect.outcomes import Outcome, fastest_that_fits
 from ipu_mlir.tools.report.units import bytes_text, seconds_text
-from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES, Setting, partials_text
+from ipu_mlir.tools.sweep.settings import MACHINE_AXES, PARTIALS_TYPES, Setting, partials_text
 
 SCHEMA, VERSION = "ipu-mlir.sweep", 1
 
 _COLUMNS = {
+    "chip": 8,
+    "ipus": 6,
+    "replicas": 10,
+    "io_tiles": 10,
     "available_memory_proportion": 11,
     "tiles_per_ipu": 8,
     "most_partials": 9,
@@ -41,42 +45,58 @@ class Sweep:
 
     Attributes:
         program: the file and the function.
-        target: the machine; how many tiles it has is up to the settings.
+        targets: the machine of each setting.
         outcomes: of the settings with which the program compiles, in the order of the command line.
         refused: the others, with the reason.
     """
 
     program: str
-    target: Target
+    targets: Mapping[Setting, Target]
     outcomes: Sequence[Outcome[Setting]]
     refused: Sequence[tuple[Setting, str]] = ()
 
     @property
     def title(self) -> str:
-        """The program and the machine."""
-        return f"{self.program} on {counted(self.target.ipus, 'IPU')} of the kind {self.target.name}"
+        """The program and the machine, or what of it varies."""
+        if self._varied:
+            return f"{self.program} by {', '.join(each.replace('_', ' ') for each in self._varied)}"
+        return f"{self.program} on {counted(self._target.ipus, 'IPU')} of the kind {self._target.name}"
+
+    @property
+    def _target(self) -> Target:
+        return next(iter(self.targets.values()))
+
+    @property
+    def _varied(self) -> list[str]:
+        return [name for name, _ in next(iter(self.targets)).machine]
 
     def notes(self) -> list[str]:
         """Sentences that a reader of the numbers has to know, and which setting to take."""
         notes = [f"refused with {setting}: {reason}" for setting, reason in self.refused]
-        notes.append(f"{HOST_LEFT_OUT}; a tile has {self.target.bytes_per_tile:,} B")
+        sizes = {target.name: target.bytes_per_tile for target in self.targets.values()}
+        tiles = [f"a tile{f' of {name}' if len(sizes) > 1 else ''} has {size:,} B" for name, size in sizes.items()]
+        notes.append(f"{HOST_LEFT_OUT}; {', '.join(tiles)}")
         unknown = list(dict.fromkeys(place for each in self.outcomes for place in each.unknown_counts))
         if unknown:
             notes.append(f"not known how often control flow runs at {', '.join(unknown)}: taken once")
         best = fastest_that_fits(self.outcomes)
         if best is None:
-            least = min(self.outcomes, key=lambda each: each.tile_bytes)
-            over = least.tile_bytes - self.target.bytes_per_tile
+            least = min(self.outcomes, key=self._bytes_too_much)
+            over = self._bytes_too_much(least)
             notes.append(f"nothing fits; the nearest is {least.setting}: {over:,} B too much")
         else:
             time, size = seconds_text(best.seconds), bytes_text(best.tile_bytes)
             notes.append(f"fastest that fits: {best.setting}: {time}, {size} on the fullest tile")
         return notes
 
+    def _bytes_too_much(self, outcome: Outcome[Setting]) -> int:
+        return outcome.tile_bytes - self.targets[outcome.setting].bytes_per_tile
+
     def rows(self) -> list[dict[str, Any]]:
         """A flat row per setting, as in the data files."""
         rows = [
             {
+                **dict(each.setting.machine),
                 "available_memory_proportion": each.setting.proportion,
                 "tiles_per_ipu": each.setting.tiles,
                 "most_partials": each.setting.most_partials,
@@ -87,6 +107,7 @@ class Sweep:
                 "sync": each.sync,
                 "seconds": each.seconds,
                 "tile_bytes": each.tile_bytes,
+                "bytes_per_tile": self.targets[each.setting].bytes_per_tile,
                 "worst_tile": each.tile,
                 "fits": each.fits,
                 "frontier": each.frontier,
@@ -104,7 +125,8 @@ class Sweep:
 
     def table(self) -> str:
         """The rows as a text to read; ``*`` marks the frontier."""
-        columns = {name: width for name, width in _COLUMNS.items() if name != "partials_type" or self._has_types()}
+        left_out = {*MACHINE_AXES, "partials_type"} - {*self._varied, *["partials_type"][: self._has_types()]}
+        columns = {name: width for name, width in _COLUMNS.items() if name not in left_out}
         heads = "".join(f"{_HEADS.get(name, name.replace('_', ' ')):>{width}}" for name, width in columns.items())
         lines = [self.title, f"  {heads}{'time':>10}"]
         for row in self.rows():
@@ -126,8 +148,8 @@ class Sweep:
             "version": VERSION,
             "title": self.title,
             "notes": self.notes(),
-            "target": {"name": self.target.name, "ipus": self.target.ipus, "clock_hz": self.target.clock_hz},
-            "bytes_per_tile": self.target.bytes_per_tile,
+            "target": {name: getattr(self._target, name) for name in ("name", "ipus", "clock_hz")},
+            "bytes_per_tile": self._target.bytes_per_tile,
             "rows": self.rows(),
         }
 

@@ -2,8 +2,17 @@
 
 const sweep = JSON.parse(document.getElementById("data").textContent);
 const rows = [...sweep.rows].sort((a, b) => a.cycles - b.cycles || a.tile_bytes - b.tile_bytes);
-const limit = sweep.bytes_per_tile;
-const tileCounts = [...new Set(rows.map((row) => row.tiles_per_ipu))].sort((a, b) => a - b);
+const limits = [...new Set(rows.map((row) => row.bytes_per_tile))];
+/** What of the machine varies: [field, title, text of a value]. */
+const machineAxes = [
+  ["chip", "chip", String],
+  ["ipus", "IPUs", (value) => counted(value, "IPU")],
+  ["replicas", "replicas", (value) => counted(value, "replica")],
+  ["io_tiles", "I/O tiles", (value) => counted(value, "I/O tile")],
+].filter(([field]) => rows[0]?.[field] !== undefined);
+const machineText = (row) =>
+  [...machineAxes.map(([field, , text]) => text(row[field])), counted(row.tiles_per_ipu, "tile")].join(", ");
+const machines = [...new Set(sweep.rows.map(machineText))];
 const COLOURS = 6;
 const SHAPES = ["circle", "rect", "triangle", "diamond"];
 /** The axes are logarithmic at first where the largest value is so many times the smallest. */
@@ -15,10 +24,10 @@ const settingText = (row) =>
   (row.most_partials === null ? "" : `, at most ${counted(row.most_partials, "partial")}`) +
   (row.partials_type === "native" ? ", native partials" : "");
 
-/** Points of one number of tiles; settings with equal results are one point: {rows}. */
-function points(tiles) {
+/** Points of one machine; settings with equal results are one point: {rows}. */
+function points(machine) {
   const found = new Map();
-  for (const row of rows.filter((each) => each.tiles_per_ipu === tiles)) {
+  for (const row of rows.filter((each) => machineText(each) === machine)) {
     const key = `${row.cycles} ${row.tile_bytes}`;
     found.set(key, [...(found.get(key) ?? []), row]);
   }
@@ -26,17 +35,17 @@ function points(tiles) {
 }
 
 /** Full shapes fit, hollow ones do not; those on the frontier are larger. */
-function tilesSeries(tiles, index) {
+function machineSeries(machine, index) {
   const shape = SHAPES[index % SHAPES.length];
   const hue = colour(`tiles-${index % COLOURS}`);
   return {
-    name: counted(tiles, "tile"),
+    name: machine,
     type: "line",
     lineStyle: { opacity: 0 },
     itemStyle: { color: hue },
     symbol: shape,
     showAllSymbol: true,
-    data: points(tiles).map((point) => ({
+    data: points(machine).map((point) => ({
       ...point,
       symbolSize: point.rows[0].frontier ? 13 : 9,
       itemStyle: { color: point.rows[0].fits ? hue : colour("surface"), borderColor: hue, borderWidth: 2 },
@@ -59,16 +68,16 @@ function frontierSeries() {
     markLine: {
       ...limitLines([]),
       label: { ...limitLines([]).label, position: "insideEndTop" },
-      data: [{ xAxis: limit }],
+      data: limits.map((limit) => ({ xAxis: limit })),
     },
   };
 }
 
 function pointTip({ data }) {
   const [first, ...others] = data.rows;
-  const where = first.fits ? "fits" : `does not fit: ${bytes(first.tile_bytes - limit)} too much`;
+  const where = first.fits ? "fits" : `does not fit: ${bytes(first.tile_bytes - first.bytes_per_tile)} too much`;
   return tip(
-    `${counted(first.tiles_per_ipu, "tile")}, ${settingText(first)}`,
+    `${machineText(first)}, ${settingText(first)}`,
     [
       [null, "fullest tile", `${bytes(first.tile_bytes)} (tile ${whole(first.worst_tile)})`],
       [null, "cycles", whole(first.cycles)],
@@ -82,7 +91,7 @@ function pointTip({ data }) {
 }
 
 const values = (field) => rows.map((row) => row[field]);
-const sizes = [...values("tile_bytes"), limit];
+const sizes = [...values("tile_bytes"), ...limits];
 const isWide = (numbers) => Math.max(...numbers) > WIDE * Math.min(...numbers);
 
 const upToLimit = limitBox(() => plot.redraw());
@@ -117,10 +126,10 @@ const plot = chart({
   height: 460,
   option: () => ({
     grid: { left: 84, right: 28, top: 40, bottom: 52 },
-    legend: legendLook(),
+    legend: { ...legendLook(), type: "scroll" },
     tooltip: { trigger: "item", formatter: pointTip, ...tooltipLook() },
     ...axes(),
-    series: [...tileCounts.map(tilesSeries), frontierSeries()],
+    series: [...machines.map(machineSeries), frontierSeries()],
   }),
 });
 
@@ -137,6 +146,7 @@ const table = dataTable({
   sort: "frontier",
   columns: [
     { title: "frontier", value: (row) => (row.frontier ? 0 : 1), text: (row) => (row.frontier ? "●" : "") },
+    ...machineAxes.map(([field, title]) => ({ title, value: (row) => row[field], text: (row) => String(row[field]) })),
     count("proportion", "available_memory_proportion", (row) => String(row.available_memory_proportion)),
     count("tiles", "tiles_per_ipu"),
     count("most partials", "most_partials", partials),

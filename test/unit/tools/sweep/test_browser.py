@@ -61,7 +61,15 @@ def test_the_plot_shows_settings_frontier_and_limit(browser: Any, tmp_path: Path
         outcome(0.6, 1472, 40_000, 400_000),
     ]
     file = tmp_path / "page.html"
-    file.write_text(page(Sweep("<i>net.mlir: main", Target(), with_frontier(outcomes))))
+    file.write_text(
+        page(
+            Sweep(
+                "<i>net.mlir: main",
+                dict.fromkeys((each.setting for each in outcomes), Target()),
+                with_frontier(outcomes),
+            )
+        )
+    )
     said: list[str] = []
     tab = browser.new_page(viewport={"width": 1100, "height": 900}, color_scheme=scheme)
     tab.on("console", lambda message: said.append(message.text))

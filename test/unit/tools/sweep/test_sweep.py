@@ -97,6 +97,22 @@ def test_the_table_has_a_row_per_setting(capsys: pytest.CaptureFixture[str]) -> 
     assert shown.err == "", "progress is for terminals"
 
 
+def test_the_machine_varies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "sweep.json"
+    assert ipu_sweep.main([str(PRODUCT), "--chip", "mk1,bow", "--ipus", "1,2", "-o", str(data)]) == 0
+    title, head, *rows = capsys.readouterr().out.splitlines()
+    assert title == "product.mlir: main by chip, ipus"
+    assert head.split()[:4] == ["chip", "ipus", "proportion", "tiles"]
+    cells = [row.removeprefix("*").split()[:4] for row in rows[:4]]
+    assert cells == [["mk1", "1", "0.6", "1,216"], ["mk1", "2", "0.6", "1,216"], *_OF_BOW]
+    assert rows[5].endswith("a tile of ipu1 has 262,144 B, a tile of ipu21 has 638,976 B")
+    assert rows[6].startswith("fastest that fits: bow, 1 IPU, proportion 0.6, 1,472 tiles: ")
+    assert [row["bytes_per_tile"] for row in json.loads(data.read_text())["rows"]] == [262_144] * 2 + [638_976] * 2
+
+
+_OF_BOW = [["bow", "1", "0.6", "1,472"], ["bow", "2", "0.6", "1,472"]]
+
+
 def test_what_does_not_fit_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = "#ipu.target<{tiles_per_ipu = 4, bytes_per_tile = BYTES}>"
     program = tmp_path / "small.mlir"
@@ -121,7 +137,8 @@ def test_progress_on_a_terminal_goes_away(capsys: pytest.CaptureFixture[str], mo
 
 
 def test_loops_that_nobody_counted_are_said() -> None:
-    sweep = Sweep("a.mlir: main", Target(), [outcome(5, 6, unknown_counts=("a.mlir:3:4",))])
+    found = outcome(5, 6, unknown_counts=("a.mlir:3:4",))
+    sweep = Sweep("a.mlir: main", {found.setting: Target()}, [found])
     assert "not known how often control flow runs at a.mlir:3:4: taken once" in sweep.table()
 
 
@@ -140,7 +157,8 @@ def test_data_files_have_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_page_has_its_data_and_cannot_be_broken_by_names() -> None:
-    sweep = Sweep("</script><b>.mlir: main", Target(), with_frontier([outcome(5, 6)]))
+    found = outcome(5, 6)
+    sweep = Sweep("</script><b>.mlir: main", {found.setting: Target()}, with_frontier([found]))
     text = page(sweep)
     assert "</script><b>" not in text and "&lt;/script&gt;&lt;b&gt;" in text
     data = text.partition('id="data">')[2].partition("</script>")[0]
@@ -155,6 +173,7 @@ def test_the_page_has_its_data_and_cannot_be_broken_by_names() -> None:
         ("--available-memory-proportion", "much", "a proportion is more than 0 and at most 1, got 'much'"),
         ("--available-memory-proportion", "nan", "a proportion is more than 0 and at most 1, got 'nan'"),
         ("--tiles", "4,,8", "expected whole numbers from 1, separated by commas, got ''"),
+        ("--ipus", "1,two", "expected whole numbers, separated by commas, got 'two'"),
         ("--tiles", "0", "expected whole numbers from 1, separated by commas, got '0'"),
         ("--most-partials", "1,few", "expected whole numbers from 1 or none, separated by commas, got 'few'"),
         ("--output", "sweep.txt", "'sweep.txt' says not what to write; it ends in .html, .json, .csv"),
