@@ -17,6 +17,8 @@ _COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
 _CALL_US = 0.8  # of BLAS, by way of NumPy
 _SMALL_MATRIX = 1 << 10  # products, of which BLAS does each matrix of a stack by itself
 _TINY, _TINY_IN_LANES = 1 << 8, 1 << 6  # terms of a matrix that is written out, and where results lie side by side
+_FEW_RESULTS = 4  # of a matrix of a stack: a factor is read once more for each of them
+_SHORT_ROW = 1 << 12  # terms of a row that stays in the first cache
 _MATRIX_US = 0.1  # of a stack: 8 x 8 times 8 x 8 took 0.19 by BLAS, in registers 0.04
 _ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
 _WAKING_US = 20.0  # what it takes the second to begin
@@ -97,7 +99,7 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     lanes, saved = lanes_of(dot), copied_elements(dot)
     matrices = prod(dot.extents[each] for each in loop_kinds(dot).batch)
     is_small = lanes is not None and matrices > 1 and prod(dot.extents) <= matrices * _SMALL_MATRIX
-    if is_small or is_tiny_stack(dot):
+    if is_small or is_tiny_stack(dot) or (lanes is None and _is_stack_of_few_rows(dot)):
         return _CALL_US + matrices * _MATRIX_US
     if lanes is None:
         found = turned(dot, loop)
@@ -111,6 +113,16 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     if is_read_again and min(_elements(wide, dot.extents), wide.buffer.elements) > _LARGEST_FACTOR:
         return 0.0
     return _CALL_US + saved * _COPY_US / _PER_ELEMENTS
+
+
+def _is_stack_of_few_rows(dot: Dot) -> bool:
+    """True for a stack of products of a few rows by a few columns whose terms lie side by side in both factors."""
+    kinds = loop_kinds(dot)
+    results = prod(dot.extents[each] for each in (*kinds.rows, *kinds.columns))
+    is_along = any(dot.a.strides[each] == dot.b.strides[each] == 1 for each in kinds.summed)
+    is_short = prod(dot.extents[each] for each in kinds.summed) <= _SHORT_ROW
+    is_stack = bool(kinds.batch) and bool(kinds.rows or kinds.columns) and results <= _FEW_RESULTS
+    return is_stack and is_along and is_short and len(kinds.summed) == 1
 
 
 def gained_by_threads_us(dot: Dot) -> float:
