@@ -17,8 +17,8 @@ import numpy as np
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.numeric import function
-from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
-from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_OF_F64
+from ipu_mlir.runtime.translator.kernels.scalar.functions import FUNCTIONS
+from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import FUNCTIONS_OF_F64
 from ipu_mlir.runtime.translator.statements.access import Role, temporary
 from ipu_mlir.runtime.translator.statements.expression import Apply, Read
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions

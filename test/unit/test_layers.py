@@ -67,6 +67,7 @@ ROOMS = (
     "runtime/translator/importing",
     "runtime/translator/optimize/reductions",
     "runtime/translator/codegen",
+    "runtime/translator/kernels/scalar",
     "runtime/translator/kernels",
     "runtime/translator/kernels/matrices",
     "runtime/translator/codegen/emit",
@@ -281,7 +282,7 @@ SCF_ITSELF = {
     "runtime/translator/importing/read_region.py",
     "runtime/translator/kernels/control.py",  # writes it
     "runtime/translator/kernels/kernel_function.py",
-    "runtime/translator/kernels/wide_functions.py",
+    "runtime/translator/kernels/scalar/wide_functions.py",
     "runtime/translator/entry_module.py",  # writes what runs
 }
 

@@ -8,7 +8,6 @@ from math import prod
 from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
-from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import (
     CODELETS,
     WORK_WITHOUT_ASKING,
@@ -44,6 +43,7 @@ from ipu_mlir.runtime.translator.kernels.reductions import (
     saved_window_us,
     write_reduction,
 )
+from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, scattered, with_computed
 from ipu_mlir.runtime.translator.kernels.thin_products import thin

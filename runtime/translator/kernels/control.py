@@ -9,7 +9,6 @@ from itertools import groupby
 from math import prod
 
 from ipu_mlir.dialects.codelets.top_k import TOP_K
-from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.extremes import top_k_us, write_top_k
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS, factor_points, factor_us, write_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
@@ -18,6 +17,7 @@ from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.random_numbers import NUMBER_US, random_us, write_random
 from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.scans import RUNNING, running_us, write_running, write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, points_of, scatter_us, write_scatter
 from ipu_mlir.runtime.translator.kernels.transforms import TRANSFORMS, transform_points, transform_us, write_transform

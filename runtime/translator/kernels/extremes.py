@@ -7,10 +7,10 @@ from math import log, prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.kernels.scalar.code import I32, I64, LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.statements import FirstExtreme, LibraryCall
 

@@ -6,11 +6,11 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
-from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.functions import fma
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, vectors, write_nest
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64
+from ipu_mlir.runtime.translator.kernels.scalar.code import I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.functions import fma
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.expression import Read
 from ipu_mlir.runtime.translator.statements.statements import Elementwise, LibraryCall

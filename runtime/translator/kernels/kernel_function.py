@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, I64, LANES, Code, Value, type_text
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 
 DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET = 16, 32, 40

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ipu_mlir.runtime.translator.kernels.code import LANES, begin_function
 from ipu_mlir.runtime.translator.kernels.declared import Declared
 from ipu_mlir.runtime.translator.kernels.kernel_function import TABLE
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, begin_function
+from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import with_table
 from ipu_mlir.runtime.translator.kernels.transforms import with_roots
-from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
 
 _CALL = re.compile(r"llvm\.call @(\w+)")
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, row_major
 from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.statements.statements import Elementwise

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Nest, write_nest
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import Reduced, write_reduction
+from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.scans import write_scan
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.expression import (

@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
-from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
+from ipu_mlir.runtime.translator.kernels.scalar.code import I32, I64, LANES, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, merged_loops
 from ipu_mlir.runtime.translator.statements.expression import Apply, Const, Expression, Gather, LoopNumber, Read
 

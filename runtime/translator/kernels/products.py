@@ -12,12 +12,12 @@ from math import prod
 
 from numpy._core._multiarray_umath import __cpu_features__
 
-from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import is_tiny_stack, lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.thin_products import thin, write_thin_product
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.contraction import loop_kinds

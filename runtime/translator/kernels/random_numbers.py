@@ -21,11 +21,11 @@ from ipu_mlir.dialects.codelets.random_numbers import (
     ROUNDS,
     STEPS,
 )
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64, Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
-from ipu_mlir.runtime.translator.kernels.wide_functions import any_lane
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64, Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import I32, I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import any_lane
 from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Statement
 
 _NAMES = {codelet.name.removeprefix("random_"): codelet.name for codelet in RANDOM_NUMBERS}

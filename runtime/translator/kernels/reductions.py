@@ -7,13 +7,13 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.extremes import write_extreme
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Body, Nest, reads_elsewhere, turned, vectors
-from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, merged_loops
 from ipu_mlir.runtime.translator.statements.cost import call_us
 from ipu_mlir.runtime.translator.statements.expression import Apply, Read, moving_accesses

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
-from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.expression import Apply, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.statements.statements import LibraryCall, Scan

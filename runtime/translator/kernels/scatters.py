@@ -6,11 +6,11 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Nest, vectors
-from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.kernels.scalar.code import I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.optimize.forward_copies import copied_by, reading_through
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, digits_of_cover
 from ipu_mlir.runtime.translator.statements.cost import call_us

@@ -11,10 +11,10 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
-from ipu_mlir.runtime.translator.kernels.code import NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64
+from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel, Value
 from ipu_mlir.runtime.translator.statements.access import Access, temporary
 from ipu_mlir.runtime.translator.statements.expression import Read
 from ipu_mlir.runtime.translator.statements.statements import Elementwise, LibraryCall

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
 from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET, Function
 from ipu_mlir.runtime.translator.kernels.products import MOST_ROWS, MOST_VECTORS
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, I64, LANES, Code, Value, type_text
 
 _TERMS = 256  # summed before they are added to the result
 _COLUMNS = 512  # packed at a time: 512 KiB of f32, half of the second cache

@@ -14,10 +14,10 @@ from ipu_mlir.runtime.engine.checked_kernels import CheckedKernel, CheckError
 from ipu_mlir.runtime.engine.checked_memory import CheckedMemory
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.kernels.scalar.code import Code
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import translate_statements
 from ipu_mlir.runtime.translator.translation import Translation

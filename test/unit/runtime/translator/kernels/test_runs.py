@@ -7,7 +7,7 @@ from support.statement_text import program_of
 import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.kernels import choose
-from ipu_mlir.runtime.translator.kernels.code import Code
+from ipu_mlir.runtime.translator.kernels.scalar.code import Code
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import translate_statements
 from ipu_mlir.runtime.translator.translation import Translation

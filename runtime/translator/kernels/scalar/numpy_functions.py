@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64, Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
-from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64, Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.functions import FUNCTIONS
+from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
 
 _FUNCTIONS = {F32: {**FUNCTIONS_BY_F64, **FUNCTIONS}, F64: FUNCTIONS_OF_F64}
 

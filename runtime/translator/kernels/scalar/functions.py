@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import I32, Value
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import I32, Value
 
 _TO_WHOLE = 1.5 * 2.0**23
 """Added to a small f32 and taken away again, it leaves the nearest whole number."""

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32
-from ipu_mlir.runtime.translator.kernels.code import LANES, Code, Value
-from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, Code, Value
+from ipu_mlir.runtime.translator.kernels.scalar.functions import FUNCTIONS
 
 MOST_ULP = {
     "exp": 1.1,

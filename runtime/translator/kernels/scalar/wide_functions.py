@@ -10,9 +10,9 @@ from math import factorial
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64, Arithmetic
-from ipu_mlir.runtime.translator.kernels.code import I64, Value, type_text
-from ipu_mlir.runtime.translator.kernels.functions import between, fma, log1p_by, polynomial
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64, Arithmetic
+from ipu_mlir.runtime.translator.kernels.scalar.code import I64, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.functions import between, fma, log1p_by, polynomial
 
 _LN2, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has 21 zeros at its end
 _LOG = (1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
-from ipu_mlir.runtime.translator.kernels.code import LANES
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
-from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
-from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
+from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
+from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
 
 MOST_ULP_F32 = 0.51
 MOST_ULP_F64 = {"exp": 1.1, "exp2": 1.1, "expm1": 1.9, "log": 1.1, "log1p": 1.6, "log2": 1.7, "tanh": 2.6}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.code import BOOL, Code, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, Code, NoKernel, Value, type_text
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -1,0 +1,1 @@
+"""Code of numbers and vectors in kernels: its text, arithmetic, and functions by polynomials."""
