@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
-from math import prod
+from itertools import groupby
 
 from ipu_mlir.runtime.translator.codegen.blocks import Group, is_across
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
@@ -18,10 +17,9 @@ from ipu_mlir.runtime.translator.kernels.control import (
 )
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
 from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
-from ipu_mlir.runtime.translator.kernels.factors import FACTORS
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
-from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, reads_across, write_nest
+from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.parts import Part, write_part
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.product_forms import (
@@ -39,17 +37,15 @@ from ipu_mlir.runtime.translator.kernels.random_numbers import (
 from ipu_mlir.runtime.translator.kernels.reductions import (
     Reduced,
     fused,
-    saved_order_us,
-    saved_window_us,
     write_reduction,
 )
 from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel
-from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import COMBINE, Scattered, scattered, with_computed
 from ipu_mlir.runtime.translator.kernels.thin_products import thin
+from ipu_mlir.runtime.translator.kernels.worth import is_large_copy, is_read_across, is_small, is_worth_it
 from ipu_mlir.runtime.translator.statements.access import Buffer, Role
 from ipu_mlir.runtime.translator.statements.control import Control, all_statements
-from ipu_mlir.runtime.translator.statements.cost import largest_array, pass_us, saved_us
+from ipu_mlir.runtime.translator.statements.cost import largest_array
 from ipu_mlir.runtime.translator.statements.expression import LoopNumber
 from ipu_mlir.runtime.translator.statements.iota import INDEX
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
@@ -63,19 +59,12 @@ from ipu_mlir.runtime.translator.statements.statements import (
     Statement,
 )
 
-_LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
-_LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
-_LARGEST_ELSEWHERE = 4096  # terms of a product of which neither results nor terms lie side by side
 _LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a kernel: more take longer than the call
 _MOST_OWN = 8  # elements of an array that is a kernel's own
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
-_LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _MOST_ARRAYS = 1000  # of a kernel, beside a few numbers: Python's foreign functions take 1,024 arguments
-_CALL_US = 1.2  # the call of a kernel with a few arrays
 _COLUMNS = 64  # units at a time where blocks have pieces of rows: whole cache lines, and several vectors
 _SHARES = 4  # blocks of random numbers for each thread, in case that one begins late
-_LEAST_ACROSS, _ACROSS_US = 1 << 18, 0.0005  # points, and what NumPy loses on each: 4096 x 4096 took 114 ms
-_STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 
 
 @dataclass
@@ -93,7 +82,7 @@ class Kernels:
         if self.options.kernels == "never":
             return None
         inside = all_statements([statement])
-        if any(not _is_small(each) for each in inside if not isinstance(each, Control)):
+        if any(not is_small(each) for each in inside if not isinstance(each, Control)):
             return None
         rounds = rounds_in([statement])
         if self.options.kernels == "auto" and rounds is not None and rounds < _FEWEST_ROUNDS:
@@ -119,9 +108,9 @@ class Kernels:
         """
         for is_product, members in groupby(statements, lambda each: _is_for_blas(each, loops[id(each)])):
             run = list(members)
-            streamed = {self._place(run[0].dests()[0].buffer)} - scratch if _is_large_copy(run) else frozenset()
+            streamed = {self._place(run[0].dests()[0].buffer)} - scratch if is_large_copy(run) else frozenset()
             is_wanted = self.options.kernels == "always" or (
-                self.options.kernels == "auto" and (bool(streamed) or _is_worth_it(run, rounds))
+                self.options.kernels == "auto" and (bool(streamed) or is_worth_it(run, rounds))
             )
             call = self._block(group, loops, run, scratch, streamed) if is_wanted and not is_product else None
             if call is None:
@@ -148,7 +137,7 @@ class Kernels:
             if alone:
                 yield from map(self._shared, run)
                 continue
-            if self.options.kernels == "never" or not is_wanted or not (always or _is_worth_it(run, rounds)):
+            if self.options.kernels == "never" or not is_wanted or not (always or is_worth_it(run, rounds)):
                 yield from run
                 continue
             try:
@@ -156,7 +145,7 @@ class Kernels:
             except NoKernel:  # some of them have none
                 for is_possible, some in groupby(run, self._is_possible):
                     part = list(some)
-                    if is_possible and (always or _is_worth_it(part, rounds)):
+                    if is_possible and (always or is_worth_it(part, rounds)):
                         yield from self._run(part)
                     else:
                         yield from part
@@ -190,7 +179,7 @@ class Kernels:
         Raises:
             NoKernel: one of them has no form in kernels, or is for BLAS.
         """
-        if any(isinstance(each, Dot) and not (_is_small(each) or beats_blas(each)) for each in statements):
+        if any(isinstance(each, Dot) and not (is_small(each) or beats_blas(each)) for each in statements):
             raise NoKernel("BLAS does large products")
         function = Function(self.places)
         for part in self._parts(statements):
@@ -218,7 +207,7 @@ class Kernels:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(largest_array(statement) // group.units for statement in statements)
         strip = max(1, self.options.strip_elements // max(1, per_unit))
-        if any(is_across(each, loops[id(each)]) or _is_read_across(each) for each in statements):
+        if any(is_across(each, loops[id(each)]) or is_read_across(each) for each in statements):
             strip = max(strip, _COLUMNS)
         if all(isinstance(each, Dot) and thin(each) for each in statements):
             strip = group.units  # nothing of it is read again
@@ -393,65 +382,3 @@ def _is_for_blas(statement: Statement, loop: int) -> bool:
     if not isinstance(statement, Dot) or beats_blas(statement, loop):
         return False
     return not statement.a.loops() == statement.b.loops() >= statement.out.loops()
-
-
-def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
-    """True if ``statements`` as one kernel save so much in a run that compiling it pays in some thousands of them."""
-    saved_us = sum(map(_saved_us, statements)) + sum(_unstored_us(*pair) for pair in pairwise(statements))
-    return rounds * (saved_us - _CALL_US) > _LEAST_SAVED_US
-
-
-def _unstored_us(first: Statement, second: Statement) -> float:
-    """What is saved beside that if ``second`` reduces what ``first`` computes, which is then no array."""
-    if not isinstance(first, Elementwise) or not isinstance(second, Reduce | Dot):
-        return 0.0
-    return pass_us(first) if first.dests()[-1].buffer in {access.buffer for access in second.sources()} else 0.0
-
-
-def _saved_us(statement: Statement) -> float:
-    """What a kernel saves of the time of ``statement``."""
-    match statement:
-        case LibraryCall():
-            return CODELETS[statement.codelet].saved_us(statement)
-        case Dot():
-            return saved_product_us(statement)
-        case Scan():
-            return scan_us(statement)
-        case FirstExtreme():
-            return extreme_us(statement)
-        case Reduce():
-            return max(saved_us(statement), saved_window_us(statement), saved_order_us(statement))
-    return max(saved_us(statement), _saved_across_us(statement))
-
-
-def _saved_across_us(statement: Statement) -> float:
-    """What tiles save of a pass in which NumPy reads across rows that a cache does not hold."""
-    points = prod(statement.extents)
-    return points * _ACROSS_US if points >= _LEAST_ACROSS and _is_read_across(statement) else 0.0
-
-
-def _is_read_across(statement: Statement) -> bool:
-    return isinstance(statement, Elementwise) and reads_across(ordered(statement)) is not None
-
-
-def _is_large_copy(statements: Sequence[Statement]) -> bool:
-    """True if all that is done is to copy so much that memory is what takes the time.
-
-    It does not pay where something is computed: a chain on 16M elements took 29 instead of 20 ms past the caches.
-    """
-    first, *others = statements
-    source = first.copied() if isinstance(first, Elementwise) and not others else None
-    if source is None or source.strides != first.dests()[0].strides:
-        return False
-    return prod(first.extents) * source.buffer.dtype.itemsize >= _STREAMED_BYTES
-
-
-def _is_small(statement: Statement) -> bool:
-    """True if ``statement`` takes less long than a few calls of NumPy."""
-    largest = _LARGEST_IN_LOOP
-    if isinstance(statement, Dot) and lanes_of(statement) is not None:
-        largest = _LARGEST_PRODUCT
-    elif isinstance(statement, Dot) and (1, 1) not in zip(statement.a.strides, statement.b.strides, strict=True):
-        largest = _LARGEST_ELSEWHERE
-    is_factor = isinstance(statement, LibraryCall) and statement.codelet in FACTORS
-    return is_factor or points(statement) <= largest

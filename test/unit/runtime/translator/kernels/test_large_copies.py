@@ -7,7 +7,7 @@ import pytest
 from support.statement_text import program_of
 
 from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.kernels import choose
+from ipu_mlir.runtime.translator.kernels import worth
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import translate_statements
 from ipu_mlir.runtime.translator.translation import Translation
@@ -30,7 +30,7 @@ def copying(dtype: str = "float32", source: str = "d0", computed: str = "{}") ->
 
 @pytest.fixture
 def from_512_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "_STREAMED_BYTES", 512)
+    monkeypatch.setattr(worth, "_STREAMED_BYTES", 512)
 
 
 @pytest.mark.usefixtures("from_512_bytes")
