@@ -13,8 +13,9 @@ from torch._dynamo.utils import counters
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.compilation.compiler import How, compile_made, for_the_user
+from ipu_mlir.compilation.compiler import compile_made, for_the_user
 from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.how import How
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.program import decompositions

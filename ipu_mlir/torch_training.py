@@ -13,8 +13,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.compilation.compiler import How, compile_made, for_the_user
+from ipu_mlir.compilation.compiler import compile_made, for_the_user
 from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.how import How
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.random_numbers import draw_anew

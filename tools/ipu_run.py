@@ -181,7 +181,8 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 
 
 def _compiled(arguments: argparse.Namespace, arrays: "dict[str, np.ndarray]") -> "Executable | DynamicExecutable":
-    from ipu_mlir.compilation.compiler import How, compile_made
+    from ipu_mlir.compilation.compiler import compile_made
+    from ipu_mlir.compilation.how import How
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError

@@ -159,8 +159,9 @@ class Function(TracedFunction):
         return name
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
-        from ipu_mlir.compilation.compiler import How, compile_made
+        from ipu_mlir.compilation.compiler import compile_made
         from ipu_mlir.compilation.executable import Executable
+        from ipu_mlir.compilation.how import How
 
         trace, call = self.trace_beside(None, args, kwargs, "main")
         executable = compile_made(trace.module, "main", How(self.target), call, trace.declared)
