@@ -104,6 +104,8 @@ class Session(Mapping[str, Any]):
             RunError: it has no value yet.
             KeyError: there is no such variable.
         """
+        if name not in self._variables:
+            raise KeyError(f"there is no variable {name!r}; there are: {', '.join(self._variables) or 'none'}")
         variable = self._variables[name]
         with self._state.turn:
             if name in self._state.remote.buffers and name not in self._state.cells:

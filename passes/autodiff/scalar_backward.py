@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.activity import is_differentiable
 from ipu_mlir.passes.autodiff.backward import NotDifferentiable
-from ipu_mlir.passes.autodiff.scalar_rules import SCALAR_RULES
+from ipu_mlir.passes.autodiff.scalar_rules import SCALAR_RULES, log_of_sum
 
 arith = upstream("arith")
 
@@ -28,12 +28,12 @@ def scalar_cotangents(
     for op in reversed([each.operation for each in block.operations]):
         if len(op.results) != 1 or op.results[0] not in found or op.name == "tensor.extract":
             continue
-        rule = SCALAR_RULES.get(op.name)
+        operands, rule = log_of_sum(op) or (op.operands, SCALAR_RULES.get(op.name))
         if rule is None:
             raise NotDifferentiable(op, "has no rule for its derivative")
-        values = [known.get(value, value) for value in op.operands]
+        values = [known.get(value, value) for value in operands]
         given = rule(values, known.get(op.results[0], op.results[0]), found[op.results[0]])
-        for operand, cotangent in zip(op.operands, given, strict=True):
+        for operand, cotangent in zip(operands, given, strict=True):
             if cotangent is not None and is_differentiable(operand.type):
                 old = found.get(operand)
                 found[operand] = cotangent if old is None else arith.addf(old, cotangent)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from math import pi
 
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
@@ -181,7 +182,7 @@ SCALAR_RULES: dict[str, Rule] = {
     "math.atan2": _arctangent2,
     "math.copysign": _copysign,
     "math.exp": _scaled(lambda x, y: _finite(y)),
-    "math.exp2": _scaled(lambda x, y: _times(y, _LOG_2)),
+    "math.exp2": _scaled(lambda x, y: _times(_finite(y), _LOG_2)),
     "math.expm1": _scaled(lambda x, y: _one_plus(y)),
     "math.log": _one_over(lambda x: x),
     "math.log2": _one_over(lambda x: _times(x, _LOG_2)),
@@ -208,3 +209,48 @@ SCALAR_RULES: dict[str, Rule] = {
     **dict.fromkeys(("arith.bitcast", "arith.sitofp", "arith.uitofp", "arith.constant"), _none),
 }
 """By the name of the op."""
+
+
+def log_of_sum(op: ir.Operation) -> tuple[Sequence[ir.Value], Rule] | None:
+    """The operands of ``log(exp(a) + exp(b))``, or that of powers of 2, if ``op`` ends it, and its rule; else None.
+
+    It is written as ``max(a, b) + log1p(exp(-|a - b|))``, whose parts have no derivative where both are equal, but it
+    is smooth there: the gradient of its gradient is not that of its parts.
+    """
+    if op.name != "arith.addf":
+        return None
+    for rest, largest in (op.operands, reversed(list(op.operands))):
+        extreme = defining_op(largest, "arith.maximumf", "arith.maxnumf")
+        scaled = defining_op(rest, "arith.mulf")
+        made: ir.Operation | None = defining_op(rest if scaled is None else scaled.operands[0], "math.log1p")
+        power = None if made is None else defining_op(made.operands[0], "math.exp", "math.exp2")
+        made = None if power is None else defining_op(power.operands[0], "arith.negf")
+        made = None if made is None else defining_op(made.operands[0], "math.absf")
+        if extreme is None or power is None or made is None or (power.name == "math.exp2") == (scaled is None):
+            continue
+        a, b = extreme.operands
+        difference = defining_op(made.operands[0], "arith.subf")
+        minus_zero = made.operands[0] == a and _is_zero(b)  # which has been folded
+        if minus_zero or (difference is not None and list(difference.operands) in ([a, b], [b, a])):
+            return [a, b], _shares(math.exp if scaled is None else math.exp2)
+    return None
+
+
+def _is_zero(value: ir.Value) -> bool:
+    constant = constant_of(value)
+    return isinstance(constant, ir.FloatAttr) and constant.value == 0
+
+
+def _shares(power: Callable[[ir.Value], ir.Value]) -> Rule:
+    """Of the logarithm of a sum of two powers: the share of each in the sum; 0 of numbers without a difference."""
+
+    def rule(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
+        a, b = values
+        found: list[ir.Value | None] = []
+        for difference in (arith.subf(b, a), arith.subf(a, b)):
+            share = arith.divf(ct, _one_plus(power(difference)))
+            known = arith.cmpf(_IS.ORD, difference, difference)
+            found.append(arith.select(known, share, number_like(ct, 0)))
+        return found
+
+    return rule

@@ -203,3 +203,15 @@ def test_stochastic_rounding_learns_where_rounding_to_the_nearest_stalls(monkeyp
     single, stochastic, nearest = (values[0] - values[-1] for values in curves.values())
     assert abs(stochastic - single) < 0.05 * single and nearest < 0.7 * single
     assert example.plot(curves).count("<polyline") == 3
+
+
+def test_weights_do_not_depend_on_the_schedule_of_a_pipeline() -> None:
+    *rows, last = run("pipeline_schedules.py").splitlines()
+    assert [row.split(":")[0].strip() for row in rows] == ["grouped", "interleaved", "sequential"]
+    cycles = [int(re.search(r"([0-9,]+) cycles", row)[1].replace(",", "")) for row in rows]
+    assert cycles[0] < cycles[2] and "wait in 75% of the slots" in rows[2]
+    assert last == "the weights are the same"
+
+
+def test_newtons_method_ends_where_the_gradient_is_zero() -> None:
+    assert run("newton.py").startswith("right in 86% of the rows; the steepest slope is ")

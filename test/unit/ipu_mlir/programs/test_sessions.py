@@ -83,7 +83,7 @@ def test_wrong_values_change_nothing(programs):
         session["v"] = 1
     with pytest.raises(ipu.CompileError, match="params was a dict with keys 'w', 'n', and becomes a tuple"):
         session["params"] = (1, 2)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="there is no variable 'v'; there are: scale, params"):
         session["v"]
     np.testing.assert_array_equal(session["params"]["w"], np.ones(4))
 
