@@ -126,7 +126,7 @@ def _taken_apart(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value]:
     return ops.convert("arith.sitofp", power, F32), m, y
 
 
-def _of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
+def of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
     """The logarithm ``y`` of ``x``, or what it is of infinity, zero, negative numbers and NaN."""
     y = ops.select(ops.compare("ult", x, ops.constant(np.inf, x)), y, x)
     y = ops.select(ops.compare("oeq", x, ops.constant(0, x)), ops.constant(-np.inf, x), y)
@@ -140,7 +140,7 @@ def log(ops: Arithmetic, x: Value) -> Value:
     y = fma(ops, e, ops.constant(-2.12194440e-4, x), y)
     y = fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
     y = fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
-    return _of_positive(ops, x, y)
+    return of_positive(ops, x, y)
 
 
 def log1p_by(log: Callable[[Arithmetic, Value], Value]) -> Callable[[Arithmetic, Value], Value]:
@@ -169,7 +169,7 @@ def log2(ops: Arithmetic, x: Value) -> Value:
     y = fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
     more = ops.constant(1.44269504088896341 - 1, x)
     y = fma(ops, m, more, fma(ops, y, more, y))
-    return _of_positive(ops, x, ops.op("arith.addf", e, ops.op("arith.addf", m, y)))
+    return of_positive(ops, x, ops.op("arith.addf", e, ops.op("arith.addf", m, y)))
 
 
 def erf(ops: Arithmetic, x: Value) -> Value:

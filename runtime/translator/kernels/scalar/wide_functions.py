@@ -12,7 +12,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64, Arithmetic
 from ipu_mlir.runtime.translator.kernels.scalar.code import I64, Value, type_text
-from ipu_mlir.runtime.translator.kernels.scalar.functions import between, fma, log1p_by, polynomial
+from ipu_mlir.runtime.translator.kernels.scalar.functions import between, fma, log1p_by, of_positive, polynomial
 
 _LN2, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has 21 zeros at its end
 _LOG = (1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01)
@@ -120,20 +120,12 @@ def _log_parts(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value, Value]:
     return ops.convert("arith.sitofp", power, F64), f, half, more
 
 
-def _of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
-    """The logarithm ``y`` of ``x``, or what it is of infinity, zero, negative numbers and NaN."""
-    y = ops.select(ops.compare("ult", x, ops.constant(np.inf, x)), y, x)
-    y = ops.select(ops.compare("oeq", x, ops.constant(0, x)), ops.constant(-np.inf, x), y)
-    y = ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.constant(np.nan, x), y)
-    return ops.select(ops.is_nan(x), x, y)
-
-
 def log(ops: Arithmetic, x: Value) -> Value:
     """fdlibm's."""
     k, f, half, more = _log_parts(ops, x)
     more = fma(ops, k, ops.constant(_LN2_LOW, x), more)
     y = fma(ops, k, ops.constant(_LN2, x), _sub(ops, f, _sub(ops, half, more)))
-    return _of_positive(ops, x, y)
+    return of_positive(ops, x, y)
 
 
 def log2(ops: Arithmetic, x: Value) -> Value:
@@ -141,7 +133,7 @@ def log2(ops: Arithmetic, x: Value) -> Value:
     k, f, half, more = _log_parts(ops, x)
     y = _sub(ops, f, _sub(ops, half, more))
     y = fma(ops, y, ops.constant(1.4426950408889634, x), _mul(ops, y, ops.constant(2.0355273740931033e-17, x)))
-    return _of_positive(ops, x, _add(ops, k, y))
+    return of_positive(ops, x, _add(ops, k, y))
 
 
 def exp2(ops: Arithmetic, x: Value) -> Value:
