@@ -17,7 +17,7 @@
 // JSON: "available_memory_proportion": 0.6,
 // JSON: "tiles_per_ipu": 2,
 
-// CSV: available_memory_proportion,tiles_per_ipu,most_partials,cycles,compute,exchange,sync,seconds,tile_bytes,worst_tile,fits,frontier
+// CSV: available_memory_proportion,tiles_per_ipu,most_partials,cycles,compute,exchange,sync,seconds,tile_bytes,bytes_per_tile,worst_tile,fits,frontier
 // CSV: 0.6,2,,
 
 // CHIP: main on 1 IPU of the kind ipu21
