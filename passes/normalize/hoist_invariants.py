@@ -13,7 +13,6 @@ from ipu_mlir.passes.support.rewriting import list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 _GOES_ALONG = frozenset((*VIEW_OPS, "tensor.empty", "linalg.fill", "arith.constant"))
-"""What is copied for an op that needs it, and is not worth a move of its own."""
 
 
 class HoistInvariants(Pass):
@@ -42,10 +41,18 @@ class HoistInvariants(Pass):
 
 
 def _is_worth_it(op: ir.Operation) -> bool:
-    """True if ``op`` computes, and gives no more than it is given; one that only checks gives nothing."""
+    """True if ``op`` computes, and gives no more than it is given."""
+    return _gives_no_more(op) and len(op.regions[0].blocks[0].operations) > 1
+
+
+def _goes_along(op: ir.Operation) -> bool:
+    """True if ``op`` is copied for an op that needs it, and is not worth a move of its own, as a transpose."""
+    return op.name in _GOES_ALONG or (_gives_no_more(op) and len(op.regions[0].blocks[0].operations) == 1)
+
+
+def _gives_no_more(op: ir.Operation) -> bool:
+    """True if ``op`` gives elements, and no more than it is given; one that only checks gives nothing."""
     if not is_structured(op) or not len(op.regions) or not len(op.results):
-        return False
-    if len(op.regions[0].blocks[0].operations) < 2:
         return False
     inputs = list(op.operands)[: len(op.operands) - num_outputs(op)]
     given = [_elements(value) for value in inputs if isinstance(value.type, ir.RankedTensorType)]
@@ -76,5 +83,9 @@ def _is_alike(value: ir.Value, is_inside: Callable[[ir.Value], bool]) -> bool:
     """True if ``value`` is made outside of the loop, or from what is."""
     if not is_inside(value):
         return True
-    op = defining_op(value, *_GOES_ALONG)
-    return op is not None and all(_is_alike(operand, is_inside) for operand in operands_from_outside(op))
+    op = defining_op(value)
+    return (
+        op is not None
+        and _goes_along(op)
+        and all(_is_alike(operand, is_inside) for operand in operands_from_outside(op))
+    )

@@ -3,6 +3,8 @@
 #id = affine_map<(i) -> (i)>
 #spread = affine_map<(i, j) -> (i)>
 #all = affine_map<(i, j) -> (i, j)>
+#swap = affine_map<(i, j) -> (j, i)>
+#last = affine_map<(i, j) -> (j)>
 
 // What the op needs goes along; what others need as well stays.
 // CHECK-LABEL: func.func @alike_in_every_round
@@ -116,4 +118,50 @@ func.func @op_that_only_checks_stays(%w: tensor<4xi1>, %y: tensor<4xf32>) -> ten
     scf.yield %a : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+
+// A transpose goes along with what is computed from it; a broadcast is larger than what is broadcast, and stays.
+// CHECK-LABEL: func.func @transposed_in_the_loop
+// CHECK-SAME: (%[[W:[a-z0-9]+]]: tensor<4x8xf32>
+// CHECK: %[[T:.*]] = linalg.generic {{.*}}ins(%[[W]] : tensor<4x8xf32>)
+// CHECK: %[[E:.*]] = linalg.generic {{.*}}ins(%[[T]] : tensor<8x4xf32>)
+// CHECK: math.exp
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: %[[B:.*]] = linalg.generic {{.*}}ins(%{{.*}} : tensor<4xf32>)
+// CHECK: linalg.generic {{.*}}ins(%[[B]] : tensor<8x4xf32>)
+// CHECK: math.sqrt
+func.func @transposed_in_the_loop(%w: tensor<4x8xf32>, %v: tensor<4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %y) -> tensor<8x4xf32> {
+    %o = tensor.empty() : tensor<8x4xf32>
+    %t = linalg.generic {indexing_maps = [#swap, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%w : tensor<4x8xf32>) outs(%o : tensor<8x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<8x4xf32>
+    %e = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%t : tensor<8x4xf32>) outs(%o : tensor<8x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %x = math.exp %in : f32
+      linalg.yield %x : f32
+    } -> tensor<8x4xf32>
+    %b = linalg.generic {indexing_maps = [#last, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%v : tensor<4xf32>) outs(%o : tensor<8x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<8x4xf32>
+    %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%b : tensor<8x4xf32>) outs(%o : tensor<8x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %x = math.sqrt %in : f32
+      linalg.yield %x : f32
+    } -> tensor<8x4xf32>
+    %m = linalg.add ins(%e, %s : tensor<8x4xf32>, tensor<8x4xf32>) outs(%o : tensor<8x4xf32>) -> tensor<8x4xf32>
+    %n = linalg.add ins(%a, %m : tensor<8x4xf32>, tensor<8x4xf32>) outs(%o : tensor<8x4xf32>) -> tensor<8x4xf32>
+    scf.yield %n : tensor<8x4xf32>
+  }
+  return %r : tensor<8x4xf32>
 }
