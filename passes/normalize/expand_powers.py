@@ -8,8 +8,16 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
 
-_MOST_FACTORS = {"math.powf": 3, "math.fpowi": 3, "math.ipowi": 8}
-"""The largest exponent of each: each product is rounded, and three factors stay within one ulp; integers are exact."""
+_POWERS = ("math.powf", "math.fpowi", "math.ipowi")
+
+_MOST_FACTORS = 12
+"""Of floats of 32 bits or more: each factor adds half an ulp at most, as it does in a power by ``exp`` and ``log``."""
+
+_OF_NARROW_FLOATS = (-1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0)
+"""Exponents of narrower floats, whose power is within one ulp, and whose squares overflow soon."""
+
+_MOST_INTEGERS = 8
+"""Of integers, which are exact."""
 
 _DIVISIONS = ("arith.divui", "arith.remui", "arith.divsi", "arith.remsi", "arith.floordivsi")
 
@@ -30,34 +38,46 @@ def _product(base: ir.Value, factors: int) -> ir.Value:
     return multiply(whole, base).result if factors % 2 else whole
 
 
-def _root(base: ir.Value) -> ir.Value:
-    """The square root; unlike it, this power is +0 for -0, and infinity for minus infinity."""
+def _with_root(base: ir.Value, whole: int) -> ir.Value:
+    """The power of ``base`` whose exponent is half more than ``whole``, away from zero.
+
+    Unlike the square root, it is +0 (or infinity) for -0, and infinity (or 0) for minus infinity.
+    """
     arith, math = upstream("arith"), upstream("math")
-    root = math.SqrtOp(arith.AddFOp(base, _number(0.0, base.type)).result).result
+    positive = arith.AddFOp(base, _number(0.0, base.type)).result
+    power = math.SqrtOp(positive).result
+    if whole > 0:
+        power = arith.MulFOp(_product(positive, whole), power).result
+    elif whole < 0:
+        power = arith.DivFOp(_reciprocal(_product(positive, -whole)), power).result
     is_lowest = arith.CmpFOp(arith.CmpFPredicate.OEQ, base, _number(float("-inf"), base.type)).result
-    return arith.SelectOp(is_lowest, _number(float("inf"), base.type), root).result
+    return arith.SelectOp(is_lowest, _number(0.0 if whole < 0 else float("inf"), base.type), power).result
 
 
 def _reciprocal(value: ir.Value) -> ir.Value:
     return upstream("arith").DivFOp(_number(1.0, value.type), value).result
 
 
-def expansion(name: str, exponent: float) -> Callable[[ir.Value], ir.Value] | None:
-    """The function that makes the power of a base, for the operation ``name``; None if that is left to it.
-
-    >>> [exponent for exponent in (-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4) if expansion("math.powf", exponent)]
-    [-1, -0.5, 0, 0.5, 1, 2, 3]
-    >>> [exponent for exponent in range(-2, 10) if expansion("math.ipowi", exponent)]
-    [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    """
+def expansion(exponent: float, kind: Any) -> Callable[[ir.Value], ir.Value] | None:
+    """The function that makes the power of a number of the type ``kind``; None if that is left to the operation."""
     if exponent == 0:
         return lambda base: _number(1, base.type)
-    if 0 < exponent <= _MOST_FACTORS[name] and exponent == int(exponent):
-        return lambda base: _product(base, int(exponent))
-    if name == "math.ipowi":
+    if isinstance(kind, ir.IntegerType):
+        known = 0 < exponent <= _MOST_INTEGERS
+    elif kind.width < 32:
+        known = kind.width == 16 and exponent in _OF_NARROW_FLOATS
+    else:
+        known = abs(exponent) <= _MOST_FACTORS and exponent * 2 == int(exponent * 2)
+    if not known:
         return None
-    special = {-1.0: _reciprocal, 0.5: _root, -0.5: lambda base: _reciprocal(_root(base))}
-    return special.get(exponent)
+    whole = int(exponent)
+    if exponent == -0.5:
+        return lambda base: _reciprocal(_with_root(base, 0))
+    if whole != exponent:
+        return lambda base: _with_root(base, whole)
+    if whole < 0:
+        return lambda base: _reciprocal(_product(base, -whole))
+    return lambda base: _product(base, whole)
 
 
 def _quotient(name: str, value: ir.Value, bits: int) -> ir.Value:
@@ -94,10 +114,11 @@ def expand_division(op: Any, rewriter: Any) -> bool:
 def expand_power(op: Any, rewriter: Any) -> bool:
     """A power of one number with a known exponent becomes what ``expansion`` makes of it."""
     base, exponent = op.operands[0], constant_of(op.operands[1])
-    is_number = isinstance(base.type, ir.IntegerType) or (isinstance(base.type, ir.FloatType) and base.type.width >= 16)
-    if not is_number or not isinstance(exponent, ir.FloatAttr | ir.IntegerAttr):
+    if not isinstance(base.type, ir.IntegerType | ir.FloatType) or not isinstance(
+        exponent, ir.FloatAttr | ir.IntegerAttr
+    ):
         return SKIP
-    make = expansion(op.operation.name, exponent.value)
+    make = expansion(exponent.value, base.type)
     if make is None:
         return SKIP
     with rewriter.ip, op.location:
@@ -110,8 +131,9 @@ class ExpandPowers(Pass):
     """Write powers with small exponents as products, quotients and roots, and divisions by powers of two as shifts.
 
     A power takes many times as long as a product, and a division of integers forty times as long as a shift. Exponents
-    are 0, 1, 2, 3, -1, 0.5 and -0.5. The results are within one ulp of the exact ones, and integers, up to the exponent
-    8, are exact; zeros, infinities and NaN are as a power has them.
+    are the multiples of a half from -12 to 12; of floats of 16 bits -1, -0.5, 0.5 and 0 to 3; of integers 0 to 8. A
+    power of n factors is within n / 2 ulp of the exact one (one that is no normal number may be 0), and integers are
+    exact; zeros, infinities and NaN are as a power has them.
 
     Needs:  scalar operations in bodies; exponents are constants there after ``ipu-fuse-elementwise-ops``.
     Leaves: no ``math.powf``, ``math.fpowi`` or ``math.ipowi`` with such an exponent, and no quotient or remainder of
@@ -121,4 +143,4 @@ class ExpandPowers(Pass):
     name = "ipu-expand-powers"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, {**dict.fromkeys(_MOST_FACTORS, expand_power), **dict.fromkeys(_DIVISIONS, expand_division)})
+        rewrite(module, {**dict.fromkeys(_POWERS, expand_power), **dict.fromkeys(_DIVISIONS, expand_division)})

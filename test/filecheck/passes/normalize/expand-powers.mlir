@@ -54,20 +54,54 @@ func.func @integers(%x: i32) -> i32 {
   return %0 : i32
 }
 
-// Four factors would be more than one ulp from the power; nobody knows the exponent of the last one.
+// CHECK-LABEL: func.func @halves
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK: %[[SUM:.*]] = arith.addf %[[X]], %{{.*}} : f32
+// CHECK: %[[ROOT:.*]] = math.sqrt %[[SUM]] : f32
+// CHECK: %[[POWER:.*]] = arith.mulf %[[SUM]], %[[ROOT]] : f32
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[POWER]] : f32
+// CHECK: %[[ROOT:.*]] = math.sqrt %[[SUM:.*]] : f32
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[SUM]], %[[SUM]] : f32
+// CHECK: %[[OVER:.*]] = arith.divf %{{.*}}, %[[SQUARE]] : f32
+// CHECK: arith.divf %[[OVER]], %[[ROOT]] : f32
+// CHECK-NOT: powf
+func.func @halves(%x: f32) -> (f32, f32) {
+  %part = arith.constant 1.5 : f32
+  %less = arith.constant -2.5 : f32
+  %0 = math.powf %x, %part : f32
+  %1 = math.powf %x, %less : f32
+  return %0, %1 : f32, f32
+}
+
+// CHECK-LABEL: func.func @twelve
+// CHECK-COUNT-4: arith.mulf
+// CHECK-NOT: mulf
+// CHECK: return
+func.func @twelve(%x: f64) -> f64 {
+  %twelve = arith.constant 12.0 : f64
+  %0 = math.powf %x, %twelve : f64
+  return %0 : f64
+}
+
+// Four factors would be more than one ulp of f16 from the power, and squares overflow; exponents may be too large, no
+// multiple of a half, or not known.
 // CHECK-LABEL: func.func @others_stay
-// CHECK-COUNT-3: math.powf
+// CHECK-COUNT-5: math.powf
 // CHECK: math.ipowi
 // CHECK-NOT: mul
-func.func @others_stay(%x: f32, %y: f32, %n: i32) -> (f32, f32, f32, i32) {
-  %four = arith.constant 4.0 : f32
-  %part = arith.constant 1.5 : f32
+func.func @others_stay(%x: f32, %y: f32, %h: f16, %n: i32) -> (f16, f16, f32, f32, f32, i32) {
+  %four = arith.constant 4.0 : f16
+  %minus = arith.constant -2.0 : f16
+  %many = arith.constant 13.0 : f32
+  %part = arith.constant 1.25 : f32
   %less = arith.constant -2 : i32
-  %0 = math.powf %x, %four : f32
-  %1 = math.powf %x, %part : f32
-  %2 = math.powf %x, %y : f32
-  %3 = math.ipowi %n, %less : i32
-  return %0, %1, %2, %3 : f32, f32, f32, i32
+  %0 = math.powf %h, %four : f16
+  %1 = math.powf %h, %minus : f16
+  %2 = math.powf %x, %many : f32
+  %3 = math.powf %x, %part : f32
+  %4 = math.powf %x, %y : f32
+  %5 = math.ipowi %n, %less : i32
+  return %0, %1, %2, %3, %4, %5 : f16, f16, f32, f32, f32, i32
 }
 
 // CHECK-LABEL: func.func @by_a_power_of_two

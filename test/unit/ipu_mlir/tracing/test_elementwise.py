@@ -161,6 +161,22 @@ def test_powers_of_floats(agrees):
     agrees(lambda x: {str(each): x**each for each in exponents}, POSITIVE, tolerance=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_by_multiples_of_a_half_at_edges(agrees, dtype):
+    normal = np.finfo(dtype).tiny
+    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, -1.5, -1.0, 1.0, normal, 1 / normal, 1e9, -1e9, 3e-9, -3e-9]
+    exponents = [*np.arange(-4, 4.5, 0.5), 8, 11.5, 12, -12, 12.5, 13]
+
+    def powers(x):
+        found = [np.power(x, np.full_like(x, each)) for each in exponents]
+        return found + [
+            np.where(power == 0, np.copysign(dtype(1), power), dtype(2)) for power in found
+        ]  # signs of zeros
+
+    with np.errstate(all="ignore"):
+        agrees(powers, np.array(edges, dtype), tolerance=10 * np.finfo(dtype).eps)
+
+
 def test_powers_of_tensors_and_integers(agrees):
     agrees(lambda x, n: (x**n, 2.0**x, n**2, n**3, n**5, 2**n), POSITIVE, np.abs(OTHERS), tolerance=1e-5)
 
