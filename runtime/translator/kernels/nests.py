@@ -6,14 +6,14 @@ from math import gcd, prod
 
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
-from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, row_major
 from ipu_mlir.runtime.translator.statements.expression import Expression, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.statements.statements import Elementwise
 from ipu_mlir.runtime.translator.statements.transform import with_reads
 
 _FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers
-_FAR = 64  # elements from one lane to the next, beyond which each is in another line, and pages are many
+_FAR = 17  # elements from one lane to the next, from which each is in a line of its own
 _TILE = 64  # points of a loop along which lines are read that wait in the cache
 _STAGED_BYTES = 16384  # of the stack, for values that may not be written before all of them are known
 
@@ -155,7 +155,8 @@ def reads_across(nest: Nest) -> tuple[int, int] | None:
     last = len(nest.extents) - 1
     for access in moving_accesses([value for _, value in nest.stores]):
         for loop, stride in enumerate(access.strides[:last]):
-            if stride == 1 and access.strides[last] >= _FAR and min(nest.extents[loop], nest.extents[last]) >= LANES:
+            is_across = abs(stride) == 1 and abs(access.strides[last]) >= _FAR
+            if is_across and min(nest.extents[loop], nest.extents[last]) >= LANES:
                 return loop, last
     return None
 
@@ -284,19 +285,62 @@ def _write_levels(body: Body, depth: int, known: dict[int, Value], tiled: int | 
 
 
 def _write_tiles(body: Body, depth: int, values: dict[int, Value]) -> None:
-    """The last two axes by tiles: what lies side by side along the first of them is in the cache for a whole tile."""
+    """The last two axes by tiles: what lies side by side along the first of them is in the cache for a whole tile.
+
+    Squares of as many rows as lanes are read along the rows, and turned in registers.
+    """
     points, function = body.points, body.points.function
     code, count = function.code, points.count(depth)
+
+    def write_row(row: str, values: dict[int, Value]) -> None:
+        points.at[depth] = row
+        body.known(depth + 2, body.known(depth + 1, values))
+
     with function.loop(count, _TILE) as start:
         after = code.value(f"arith.addi {start}, {code.index(_TILE)} : i64")
         count = code.index(count) if isinstance(count, int) else count
         end = code.value(f"arith.minsi {after}, {count} : i64")
         for number, mask in vectors(function, points.count(depth + 1)):
             points.at[depth + 1], points.mask = number, mask
-            with function.loop(end, 1, start) as row:
-                points.at[depth] = row
-                body.known(depth + 2, body.known(depth + 1, values))
+            begin, across = start, [] if mask else _reads_across_rows(body, depth)
+            if across:
+                rest = code.value(f"arith.andi {end}, {code.index(LANES - 1)} : i64")
+                begin = code.value(f"arith.subi {end}, {rest} : i64")
+                with function.loop(begin, LANES, start) as first:
+                    squares = {id(node): _turned_square(points, node, depth, first) for node in across}
+                    with function.loop(LANES) as lane:
+                        place = function.times(lane, LANES) or lane
+                        read = {id(node): function.load(squares[id(node)], place, node.dtype, LANES) for node in across}
+                        write_row(function.plus(first, lane) or first, values | read)
+            with function.loop(end, 1, begin) as row:
+                write_row(row, values)
     points.at.pop(depth + 1)
+
+
+def _reads_across_rows(body: Body, depth: int) -> list[Read]:
+    """What is read side by side along axis ``depth``, and apart along the next one, the vectors'."""
+    points, place = body.points, body.points.function.place
+    written = {place(out.buffer) for out, _ in body.nest.stores}
+    return [
+        node
+        for node in body.nodes
+        if isinstance(node, Read) and node.dtype != BOOL and place(node.access.buffer) not in written
+        if abs(points.step(node.access, depth)) == 1 and abs(points.step(node.access, depth + 1)) > 1
+    ]
+
+
+def _turned_square(points: Points, node: Read, depth: int, first: str) -> str:
+    """The address of what ``node`` reads in rows from ``first`` on of axis ``depth``, as many as a vector has lanes."""
+    function, is_backwards = points.function, points.step(node.access, depth) < 0
+    code, pointer, step = function.code, function.pointer(node.access.buffer), points.step(node.access, depth + 1)
+    points.at[depth] = (function.plus(first, code.index(LANES - 1)) if is_backwards else first) or first
+    begin = points.place(node.access)
+    places = [function.plus(begin, code.index(lane * step)) or code.index(0) for lane in range(LANES)]
+    rows = function.ops.turned([function.load(pointer, place, node.dtype, LANES) for place in places])
+    square = code.alloca(LANES * LANES * node.dtype.itemsize)
+    for number, row in enumerate(reversed(rows) if is_backwards else rows):
+        function.store(square, code.index(number * LANES), row)
+    return square
 
 
 def turned(nest: Nest, order: Sequence[int]) -> Nest:

@@ -166,8 +166,11 @@ class Points:
             after = function.plus(place, function.code.index(LANES)) or place
             low, high = (function.load(pointer, at, dtype, LANES) for at in (place, after))
             return ops.every_other(low, high, access.offset % 2)
-        if is_wide and 0 < step <= _FEW_APART:
-            return function.load_apart(pointer, place, dtype, step)
+        if is_wide and 0 < abs(step) <= _FEW_APART:
+            if step > 0:
+                return function.load_apart(pointer, place, dtype, step)
+            last = function.plus(place, function.code.index((LANES - 1) * step)) or function.code.index(0)
+            return ops.reversed(function.load_apart(pointer, last, dtype, -step))
         is_narrow = index is None and abs(step) * LANES <= np.iinfo(np.int32).max
         kind = I32 if is_narrow else I64  # that are known, and take half the instructions
         dense = ", ".join(str(step * lane) for lane in range(LANES))

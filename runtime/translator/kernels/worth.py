@@ -27,7 +27,7 @@ _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster
 _LARGEST_ELSEWHERE = 4096  # terms of a product of which neither results nor terms lie side by side
 _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
-_LEAST_ACROSS, _ACROSS_US = 1 << 18, 0.0005  # points, and what NumPy loses on each: 4096 x 4096 took 114 ms
+_LEAST_ACROSS, _ACROSS_US = 1 << 14, 0.0005  # points, and what NumPy loses on each: 256 x 256 took 67 us, a kernel 18
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 
 

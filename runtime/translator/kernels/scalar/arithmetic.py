@@ -80,6 +80,22 @@ class Arithmetic:
         name = self.code.value(f"vector.shuffle {a.name}, {b.name} {lanes} : {a.type}, {b.type}")
         return Value(name, a.dtype, len(lanes))
 
+    def turned(self, rows: list[Value]) -> list[Value]:
+        """The transpose of a square of ``rows``, by squares of half of its size that change places."""
+        rows, half = list(rows), len(rows) // 2
+        while half:
+            low = [lane if not lane & half else lane - half + len(rows) for lane in range(len(rows))]
+            high = [lane + half if not lane & half else lane + len(rows) for lane in range(len(rows))]
+            for number in (each for each in range(len(rows)) if not each & half):
+                pair = rows[number], rows[number + half]
+                rows[number], rows[number + half] = self.shuffled(*pair, low), self.shuffled(*pair, high)
+            half //= 2
+        return rows
+
+    def reversed(self, a: Value) -> Value:
+        """The lanes of ``a``, the last one first."""
+        return self.shuffled(a, a, list(range(a.lanes))[::-1])
+
     def is_nan(self, a: Value) -> Value:
         return self.compare("uno", a, a)
 
