@@ -27,8 +27,10 @@ def check(seed: int, kernels: str) -> None:
 
     for each in (function, slopes):
         exe = ipu.compile(each, args=arrays, target=TARGET, kernels=kernels)
-        for found, wanted in zip(exe.run(arrays), exe.run_per_tile(arrays), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4, err_msg=f"seed {seed}")
+        expected = exe.run_per_tile(arrays)
+        atol = 1e-4 * max(1.0, *(np.abs(wanted).max(initial=0) for wanted in expected))  # of sums that are almost 0
+        for found, wanted in zip(exe.run(arrays), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=atol, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize(("seed", "kernels"), ((4, "never"), (33, "never"), (31, "always")))
