@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from math import pi
 
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, float_of, predicate_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
@@ -49,9 +49,10 @@ def _rem(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.
 
 
 def _extreme(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
-    """To the operand that is the result; half to each of two that are equal."""
+    """To the operand that is the result; half to each of two that are equal, and nothing to one that equals 0."""
     a, b = values
-    zero, half = number_like(ct, 0), arith.mulf(ct, number_like(ct, 0.5))
+    is_rectifier = any(float_of(each) == 0 for each in values)
+    zero, half = number_like(ct, 0), arith.mulf(ct, number_like(ct, 0 if is_rectifier else 0.5))
     tie = arith.cmpf(_IS.OEQ, a, b)
     found: list[ir.Value | None] = []
     for each in (a, b):
@@ -61,8 +62,19 @@ def _extreme(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list
 
 
 def _select(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
+    """To the operand that is chosen; ``x == 0 ? (0 of some sign) : x`` is x."""
+    condition, chosen, other = values
+    compared = defining_op(condition, "arith.cmpf")
+    sides = [] if compared is None or predicate_of(compared) != "oeq" else list(compared.operands)
+    if other in sides and any(float_of(each) == 0 for each in sides) and _is_a_zero(chosen):
+        return [None, None, ct]
     zero = number_like(ct, 0)
     return [None, arith.select(values[0], ct, zero), arith.select(values[0], zero, ct)]
+
+
+def _is_a_zero(value: ir.Value) -> bool:
+    signed = defining_op(value, "math.copysign")
+    return float_of(value if signed is None else signed.operands[0]) == 0
 
 
 def _power(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
@@ -201,7 +213,9 @@ SCALAR_RULES: dict[str, Rule] = {
     "math.cosh": _scaled(lambda x, y: math.sinh(x)),
     "math.tanh": _scaled(lambda x, y: _one_minus(_square(y))),
     "math.asinh": _scaled(lambda x, y: math.rsqrt(_one_plus(_square(x)))),
-    "math.acosh": _scaled(lambda x, y: arith.mulf(math.rsqrt(_one_plus(x)), math.rsqrt(arith.negf(_one_minus(x))))),
+    "math.acosh": _scaled(
+        lambda x, y: arith.mulf(math.rsqrt(_one_plus(x)), math.rsqrt(arith.subf(x, number_like(x, 1))))
+    ),
     "math.atanh": _one_over(lambda x: _one_minus(_square(x))),
     "math.erf": _scaled(lambda x, y: _bell(x)),
     "math.erfc": _scaled(lambda x, y: arith.negf(_bell(x))),
@@ -209,48 +223,3 @@ SCALAR_RULES: dict[str, Rule] = {
     **dict.fromkeys(("arith.bitcast", "arith.sitofp", "arith.uitofp", "arith.constant"), _none),
 }
 """By the name of the op."""
-
-
-def log_of_sum(op: ir.Operation) -> tuple[Sequence[ir.Value], Rule] | None:
-    """The operands of ``log(exp(a) + exp(b))``, or that of powers of 2, if ``op`` ends it, and its rule; else None.
-
-    It is written as ``max(a, b) + log1p(exp(-|a - b|))``, whose parts have no derivative where both are equal, but it
-    is smooth there: the gradient of its gradient is not that of its parts.
-    """
-    if op.name != "arith.addf":
-        return None
-    for rest, largest in (op.operands, reversed(list(op.operands))):
-        extreme = defining_op(largest, "arith.maximumf", "arith.maxnumf")
-        scaled = defining_op(rest, "arith.mulf")
-        made: ir.Operation | None = defining_op(rest if scaled is None else scaled.operands[0], "math.log1p")
-        power = None if made is None else defining_op(made.operands[0], "math.exp", "math.exp2")
-        made = None if power is None else defining_op(power.operands[0], "arith.negf")
-        made = None if made is None else defining_op(made.operands[0], "math.absf")
-        if extreme is None or power is None or made is None or (power.name == "math.exp2") == (scaled is None):
-            continue
-        a, b = extreme.operands
-        difference = defining_op(made.operands[0], "arith.subf")
-        minus_zero = made.operands[0] == a and _is_zero(b)  # which has been folded
-        if minus_zero or (difference is not None and list(difference.operands) in ([a, b], [b, a])):
-            return [a, b], _shares(math.exp if scaled is None else math.exp2)
-    return None
-
-
-def _is_zero(value: ir.Value) -> bool:
-    constant = constant_of(value)
-    return isinstance(constant, ir.FloatAttr) and constant.value == 0
-
-
-def _shares(power: Callable[[ir.Value], ir.Value]) -> Rule:
-    """Of the logarithm of a sum of two powers: the share of each in the sum; 0 of numbers without a difference."""
-
-    def rule(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
-        a, b = values
-        found: list[ir.Value | None] = []
-        for difference in (arith.subf(b, a), arith.subf(a, b)):
-            share = arith.divf(ct, _one_plus(power(difference)))
-            known = arith.cmpf(_IS.ORD, difference, difference)
-            found.append(arith.select(known, share, number_like(ct, 0)))
-        return found
-
-    return rule

@@ -56,8 +56,15 @@ def nan_to_num(
 
 
 def sinc(x: Any) -> Any:
-    angle = np.pi * where(x == 0, 1e-20 if x.dtype != np.float16 else 1e-4, as_float(x))
-    return np.sin(angle) / angle
+    """Near 0 its power series, which has derivatives there; the first term left out is below 1e-20."""
+    angle = np.pi * as_float(x)
+    is_near = np.abs(angle) < 0.25
+    square = np.square(where(is_near, angle, 0.0))
+    near = np.ones_like(square)
+    for term in range(12, 0, -2):
+        near = 1.0 - near * (square / float(term * (term + 1)))
+    far = where(is_near, 1.0, angle)
+    return where(is_near, near, np.sin(far) / far)
 
 
 def i0(x: Any) -> Any:
@@ -195,9 +202,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         gather_along(fp, at, 0),
         gather_along(fp, after, 0),
     )
-    between = where(flat == x0, y0, y0 + (y1 - y0) / where(x1 == x0, 1.0, x1 - x0) * (flat - x0))
+    slope = (y1 - y0) / where(x1 == x0, 1.0, x1 - x0)
+    near_x, near_y = where(flat == x1, x1, x0), where(flat == x1, y1, y0)  # at the last point the slope before it
+    between = where((flat == near_x) & ~np.isfinite(slope), near_y, near_y + slope * (flat - near_x))
     found = where(flat < xp[0], fp[0] if left is None else left, between)
-    found = where(flat >= xp[last], where(flat == xp[last], fp[last], fp[last] if right is None else right), found)
+    found = where(flat > xp[last], fp[last] if right is None else right, found)
     return views.reshape(where(np.isnan(flat), np.nan, found), x.shape)
 
 
