@@ -105,7 +105,7 @@ def _div(x: Any, other: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return _floored(x, other)
     if rounding_mode == "trunc":
-        return _truncated(x, other)
+        return truncated(x, other)
     return _divided(x, other)
 
 
@@ -120,7 +120,7 @@ def _floored(x: Any, other: Any) -> Any:
 
 
 @in_one_type()
-def _truncated(x: Any, other: Any) -> Any:
+def truncated(x: Any, other: Any) -> Any:
     if common_dtype([x]).kind not in "biu":
         return np.trunc(x / other)
     down = np.floor_divide(x, other)
@@ -130,7 +130,7 @@ def _truncated(x: Any, other: Any) -> Any:
 
 @elementwise("prims.div.default")
 def _prim_div(x: Any, other: Any) -> Any:
-    return _truncated(x, other) if common_dtype([x, other]).kind in "biu" else x / other
+    return truncated(x, other) if common_dtype([x, other]).kind in "biu" else x / other
 
 
 @elementwise("pow", "prims.pow.default")

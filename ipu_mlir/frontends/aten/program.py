@@ -13,7 +13,7 @@ from torch.export import default_decompositions
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.frontends.aten import custom_ops, lists
+from ipu_mlir.frontends.aten import custom_ops, lists, resampling
 from ipu_mlir.frontends.aten.library import RULES, rule_of
 from ipu_mlir.frontends.aten.orders import check_of_values
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
@@ -215,4 +215,4 @@ def _known() -> Mapping[Any, Callable[..., Any]]:
         x.new_zeros((*x.shape[:self_num_batch_dims], *like.shape))
     )
     every[torch.ops.aten._linalg_check_errors.default] = lambda *_, **__: None
-    return {op: how for op, how in every.items() if op not in RULES}
+    return {op: how for op, how in every.items() if op not in RULES} | resampling.decompositions(every)

@@ -1,6 +1,6 @@
 """Images in other sizes: each row is a sum of rows, by a matrix that PyTorch gives; and at places that are computed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ Interpolation = Callable[[torch.Tensor, int], torch.Tensor]
 
 def _shares(size: int, made: int, interpolate: Interpolation) -> np.ndarray:
     """The share of each of ``size`` rows in each of ``made`` ones: what images with one row of ones give."""
-    images = torch.eye(size)[None, :, :, None].repeat(1, 1, 1, 2)  # of one column, PyTorch would take strides wrongly
+    images = torch.eye(size, dtype=torch.float64)[None, :, :, None].repeat(
+        1, 1, 1, 2
+    )  # of one column, PyTorch would take strides wrongly
     return interpolate(images, made)[0, :, :, 0].numpy().T
 
 
@@ -53,6 +55,45 @@ def _forward(x: Any, sizes: Sequence[int], each: Sequence[Interpolation]) -> Any
     return x
 
 
+def _forward_of_bytes(x: Any, sizes: Sequence[int], each: Sequence[Interpolation]) -> Any:
+    """The last dimension first, rounded to bytes, with shares that are whole numbers by a power of two.
+
+    Source: aten/src/ATen/native/cpu/UpSampleKernelAVXAntialias.h, whose sums of 32 bits float32 has exactly.
+    """
+    found = x.astype(np.float32)
+    for dimension, interpolate in zip(range(-1, -len(each) - 1, -1), reversed(each), strict=True):
+        shares = _shares(x.shape[dimension], sizes[dimension], interpolate)
+        bits = int(np.floor(np.log2((_MOST_SHARE - 0.5) / shares.max())))
+        whole = np.trunc(shares * 2.0**bits + np.copysign(0.5, shares)) / 2.0**bits
+        found = np.clip(np.floor(_along(found, dimension, whole) + np.float32(0.5)), 0, 255)
+    return found.astype(x.dtype)
+
+
+_MOST_SHARE = 1 << 15
+
+
+def _of_bytes(name: str) -> OpRule:
+    op = getattr(aten, name).default
+
+    def forward(x: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
+        return _forward_of_bytes(x, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])
+
+    return rule(f"{name}.default")(forward)
+
+
+_UPSAMPLE_BYTES = tuple(map(_of_bytes, ("upsample_bilinear2d", "upsample_bicubic2d")))
+
+
+def decompositions(known: Mapping[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
+    """Those of images in other sizes among the ``known`` ones, for all but images of bytes."""
+
+    def of_floats(how: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, *args, **kwargs: NotImplemented if x.dtype == torch.uint8 else how(x, *args, **kwargs)
+
+    ops = (aten.upsample_bilinear2d.default, aten.upsample_bicubic2d.default)
+    return {op: of_floats(known[op]) for op in ops}
+
+
 @rule("upsample_linear1d_backward.default")
 def _linear_backward(gradient: Any, size: Any, sizes: Any, align: bool, scale: Any = None) -> Any:
     return _backward(gradient, sizes, [_linear(align, scale)])
@@ -81,9 +122,7 @@ def _antialiased(name: str) -> tuple[OpRule, OpRule]:
 
     def forward(x: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
         each = [_interpolation(op, align, scale) for scale in (high, wide)]
-        if x.dtype.kind != "u":
-            return _forward(x, sizes, each)
-        return np.clip(np.rint(_forward(x.astype(np.float32), sizes, each)), 0, 255).astype(x.dtype)
+        return (_forward_of_bytes if x.dtype == np.uint8 else _forward)(x, sizes, each)
 
     def backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
         return _backward(gradient, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.frontends.aten.arithmetic import truncated
 from ipu_mlir.frontends.aten.rules import Later, Made, OpRule, constant, rule, wide
 from ipu_mlir.frontends.support.sliding import pads_around, places_of_largest, slide
 from ipu_mlir.specs.tensor_types import limits_of
@@ -66,7 +67,10 @@ def _avg_pool(
     total = slide(
         "add", pads_around(x, _ends(x, counts, kernel, stride, padding, none), 0), kernel, stride, none, counts, 0
     )
-    return total * (1 / _elements(x.shape, kernel, stride, padding, counts, with_border, divisor)).astype(x.dtype)
+    elements = _elements(x.shape, kernel, stride, padding, counts, with_border, divisor)
+    if x.dtype.kind in "iu":
+        return truncated(total, constant(elements, x.dtype))
+    return total * (1 / elements).astype(x.dtype)
 
 
 def _elements(

@@ -96,3 +96,23 @@ def test_adaptive_means_and_their_gradients():
 
     compiled = ipu.compile(all_of_them, args=tensors, target=TARGET)
     torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=1e-5, rtol=1e-5)
+
+
+def test_means_of_whole_numbers_are_whole():
+    x = torch.tensor([[[-7, 3, 5, 2], [-8, 1, 9, -3], [0, -2, 4, 4], [-5, -6, 7, 1]]])
+    pool = torch.nn.functional.avg_pool2d
+    for function in (lambda x: pool(x, 2), lambda x: pool(x, 3, 1, 1, False, False)):
+        found = ipu.compile(function, args=(x,), target=TARGET)(x)
+        torch.testing.assert_close(found, function(x))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("antialias", [False, True])
+def test_images_of_bytes_in_other_sizes_are_those_of_pytorch_to_the_bit(mode, antialias):
+    x = torch.randint(0, 256, (2, 3, 9, 16), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    for size in ((20, 7), (4, 33)):
+
+        def function(x, size=size):
+            return torch.nn.functional.interpolate(x, size=size, mode=mode, antialias=antialias)
+
+        torch.testing.assert_close(ipu.compile(function, args=(x,), target=TARGET)(x), function(x), rtol=0, atol=0)
