@@ -28,9 +28,8 @@ def polynomial(ops: Arithmetic, x: Value, coefficients: Sequence[float]) -> Valu
 
 
 def _power_of_two(ops: Arithmetic, n: Value) -> Value:
-    """2 to the power of integers from -126 to 127, as f32."""
-    biased = ops.op("arith.addi", n, ops.constant(127, n))
-    return ops.bits(ops.op("arith.shli", biased, ops.constant(23, n)), F32)
+    """2 to the power of integers from -126 to 127, as f32, where the last bits of ``n`` are an integer and 127."""
+    return ops.bits(ops.op("arith.shli", n, ops.constant(23, n)), F32)
 
 
 def _below(ops: Arithmetic, x: Value, high: float) -> Value:
@@ -50,25 +49,25 @@ def _less_one(ops: Arithmetic, r: Value) -> Value:
     return fma(ops, polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
 
 
-def _whole_of(ops: Arithmetic, shifted: Value) -> Value:
-    """The whole number to which ``_TO_WHOLE`` was added, as an integer."""
-    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, shifted.lanes)
-    return ops.op("arith.subi", ops.bits(shifted, I32), magic)
-
-
 def _grown(ops: Arithmetic, r: Value, shifted: Value) -> Value:
-    """exp(``r``) times 2 to the whole number in ``shifted``, from -150 to 128; subnormal results are right."""
+    """exp(``r``) times 2 to the whole number in ``shifted``, from -150 to 128, and 254; subnormal results are right."""
     y = ops.op("arith.addf", _less_one(ops, r), ops.constant(1, r))
-    n = _whole_of(ops, shifted)
+    n = ops.bits(shifted, I32)
     half = ops.op("arith.shrsi", n, ops.constant(1, n))  # 2**n itself may be no normal number
     rest = ops.op("arith.subi", n, half)
     return ops.op("arith.mulf", ops.op("arith.mulf", y, _power_of_two(ops, half)), _power_of_two(ops, rest))
 
 
-def _octaves(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
-    """What is left of ``x`` without a whole number of log 2, and that number plus ``_TO_WHOLE``."""
-    shifted = fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
-    whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
+def _whole(ops: Arithmetic, x: Value, factor: float, more: int) -> tuple[Value, Value]:
+    """The whole number nearest to ``x`` times ``factor``, and that with ``more`` in the last bits of another number."""
+    magic = ops.constant(_TO_WHOLE + more, x)
+    shifted = fma(ops, x, ops.constant(factor, x), magic)
+    return ops.op("arith.subf", shifted, magic), shifted
+
+
+def _octaves(ops: Arithmetic, x: Value, more: int = 254) -> tuple[Value, Value]:
+    """What is left of ``x`` without a whole number of log 2, and that number and ``more`` as ``_whole`` has them."""
+    whole, shifted = _whole(ops, x, 1.44269504088896341, more)
     r = fma(ops, whole, ops.constant(-0.693359375, x), x)
     return fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted
 
@@ -80,9 +79,8 @@ def exp(ops: Arithmetic, x: Value) -> Value:
 
 def expm1(ops: Arithmetic, x: Value) -> Value:
     """2**n times a polynomial without its 1, and 2**n - 1, both halved, so that neither is infinite too early."""
-    r, shifted = _octaves(ops, between(ops, x, -18, 89))
-    n = _whole_of(ops, shifted)
-    power = _power_of_two(ops, ops.op("arith.subi", n, ops.constant(1, n)))
+    r, shifted = _octaves(ops, between(ops, x, -18, 89), 126)
+    power = _power_of_two(ops, ops.bits(shifted, I32))
     y = fma(ops, power, _less_one(ops, r), ops.op("arith.subf", power, ops.constant(0.5, x)))
     small = ops.compare("olt", ops.op("math.absf", x), ops.constant(2.0**-25, x))
     return ops.select(small, x, ops.op("arith.addf", y, y))
@@ -91,16 +89,16 @@ def expm1(ops: Arithmetic, x: Value) -> Value:
 def exp2(ops: Arithmetic, x: Value) -> Value:
     """As ``exp``; what is left of the whole number is exact."""
     x = between(ops, x, -150, 128)
-    shifted = ops.op("arith.addf", x, ops.constant(_TO_WHOLE, x))
-    left = ops.op("arith.subf", x, ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x)))
+    whole, shifted = _whole(ops, x, 1, 254)
+    left = ops.op("arith.subf", x, whole)
     return _grown(ops, ops.op("arith.mulf", left, ops.constant(0.69314718055994531, x)), shifted)
 
 
 def tanh(ops: Arithmetic, x: Value) -> Value:
     """``e / (e + 2)``, where ``e`` is exp(2 ``|x|``) - 1: 2**n times a polynomial without its 1, and 2**n - 1."""
     size = _below(ops, ops.op("math.absf", x), 10)
-    r, shifted = _octaves(ops, ops.op("arith.addf", size, size))
-    power = _power_of_two(ops, _whole_of(ops, shifted))
+    r, shifted = _octaves(ops, ops.op("arith.addf", size, size), 127)
+    power = _power_of_two(ops, ops.bits(shifted, I32))
     grown = fma(ops, power, _less_one(ops, r), ops.op("arith.subf", power, ops.constant(1, x)))
     ratio = ops.op("arith.divf", grown, ops.op("arith.addf", grown, ops.constant(2, x)))
     return ops.op("math.copysign", ratio, x)
@@ -128,10 +126,9 @@ def _taken_apart(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value]:
 
 def of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
     """The logarithm ``y`` of ``x``, or what it is of infinity, zero, negative numbers and NaN."""
-    y = ops.select(ops.compare("ult", x, ops.constant(np.inf, x)), y, x)
+    y = ops.select(ops.compare("olt", x, ops.constant(np.inf, x)), y, x)
     y = ops.select(ops.compare("oeq", x, ops.constant(0, x)), ops.constant(-np.inf, x), y)
-    y = ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.constant(np.nan, x), y)
-    return ops.select(ops.is_nan(x), x, y)
+    return ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.constant(np.nan, x), y)
 
 
 def log(ops: Arithmetic, x: Value) -> Value:
@@ -181,7 +178,10 @@ def erf(ops: Arithmetic, x: Value) -> Value:
     for coefficient in (-1.06777877e-1, -6.34846687e-1, -1.28717512e-1):
         r = fma(ops, r, size, ops.constant(coefficient, x))
     r = fma(ops, r, size, ops.op("arith.negf", size))
-    far = ops.op("math.copysign", ops.op("arith.subf", ops.constant(1, x), exp(ops, r)), x)
+    left, shifted = _octaves(ops, ops.select(ops.compare("olt", r, low := ops.constant(-87, x)), low, r), 127)
+    power = _power_of_two(ops, ops.bits(shifted, I32))
+    grown = ops.op("arith.mulf", ops.op("arith.addf", _less_one(ops, left), ops.constant(1, x)), power)
+    far = ops.op("math.copysign", ops.op("arith.subf", ops.constant(1, x), grown), x)
     terms = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
     near = fma(ops, polynomial(ops, square, terms), x, x)
     return ops.select(ops.compare("ogt", size, ops.constant(0.927734375, x)), far, near)
