@@ -144,22 +144,23 @@ class Function:
             )
         return self._as_read(name, held, dtype, lanes)
 
-    def load_apart(self, pointer: str, index: str, dtype: np.dtype, step: int) -> Value:
-        """The numbers at ``index`` and each ``step`` further on, one for each lane; nothing behind the last is read."""
-        kind = type_text(dtype, LANES)
-        loaded = [self.load(pointer, index, dtype, LANES)]
-        for number in range(1, step):
-            place = self.plus(index, self.code.index(number * LANES)) or index
-            is_last = number == step - 1
-            mask = self.lanes_below(self.code.index(LANES + 1 - step)) if is_last else None
+    def load_apart(self, pointer: str, index: str, dtype: np.dtype, step: int, count: int = LANES) -> Value:
+        """The numbers at ``index`` and each ``step`` further on, one for each lane; nothing behind the last is read.
+
+        Of fewer lanes, the others have some number.
+        """
+        kind, code, end = type_text(dtype, LANES), self.code, (count - 1) * step + 1
+        loaded = []
+        for begin in range(0, end, LANES):
+            place = self.plus(index, code.index(begin)) or index
+            mask = self.lanes_below(code.index(end - begin)) if end - begin < LANES else None
             loaded.append(self.load(pointer, place, dtype, LANES, mask))
-        name = loaded[0].name
-        for number, value in enumerate(loaded[1:], 1):
-            taken = [divmod(step * lane, LANES) for lane in range(LANES)]
+        name, taken = loaded[0].name, [divmod(step * lane, LANES) for lane in range(LANES)]
+        for number, value in enumerate(loaded[1:] or loaded, 1):
             before = [at if number == 1 else lane for lane, (_, at) in enumerate(taken)]
             lanes = [LANES + at if which == number else b for (which, at), b in zip(taken, before, strict=True)]
             both = f"{', '.join(map(str, lanes))}] : {kind}, {kind}"
-            name = self.code.value(f"vector.shuffle {name}, {value.name} [{both}")
+            name = code.value(f"vector.shuffle {name}, {value.name} [{both}")
         return Value(name, dtype, LANES)
 
     def gather(self, pointer: str, indexes: Value, dtype: np.dtype, mask: Value | None, start: str) -> Value:

@@ -11,8 +11,10 @@ from ipu_mlir.runtime.translator.statements.expression import Read
 from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise
 
 _FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
+_MOST_APART = 4  # elements from one result's factor to the next one's: so many vectors are read for one
 _FEWEST_ROWS = 64  # for which a factor is turned
 _LARGEST_FACTOR = 1 << 19  # elements: 2 MiB of f32. A larger one is slow to read again unless it is copied in order
+_NEAR, _FEW_PAGES = 64, 64  # elements in one page, and rows of a large factor that are as near as if it were small
 _COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
 _CALL_US = 0.8  # of BLAS, by way of NumPy
 _SMALL_MATRIX = 1 << 10  # products, of which BLAS does each matrix of a stack by itself
@@ -27,6 +29,8 @@ _WAKING_US = 20.0  # what it takes the second to begin
 def lanes_of(dot: Dot) -> int | None:
     """The loop whose results lie side by side, if the factors do so too, or stand still; None if there is none.
 
+    One factor may have a few elements between, as the pixels of windows that are moved by two.
+
     >>> import numpy as np
     >>> from ipu_mlir.runtime.translator.statements.access import Buffer, Role
     >>> from ipu_mlir.runtime.translator.statements.statements import Origin
@@ -38,7 +42,8 @@ def lanes_of(dot: Dot) -> int | None:
     """
     for loop, extent in enumerate(dot.extents):
         steps = dot.a.strides[loop], dot.b.strides[loop]
-        if dot.out.strides[loop] == 1 and extent >= _FEWEST_LANES and steps in ((0, 1), (1, 0), (1, 1)):
+        is_even = steps == (1, 1) or (min(steps) == 0 and 0 < max(steps) <= _MOST_APART)
+        if dot.out.strides[loop] == 1 and extent >= _FEWEST_LANES and is_even:
             return loop
     return None
 
@@ -109,7 +114,8 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
         lanes, saved = lanes_of(dot), saved - prod(copy.extents)
     assert lanes is not None, "what is turned has lanes"
     wide = dot.b if dot.b.strides[lanes] else dot.a
-    is_read_again = _elements(wide, dot.extents) < prod(dot.extents)
+    pages = prod(dot.extents[n] for n in loop_kinds(dot).summed if abs(wide.strides[n]) > _NEAR)
+    is_read_again = _elements(wide, dot.extents) < prod(dot.extents) and pages > _FEW_PAGES
     if is_read_again and min(_elements(wide, dot.extents), wide.buffer.elements) > _LARGEST_FACTOR:
         return 0.0
     return _CALL_US + saved * _COPY_US / _PER_ELEMENTS

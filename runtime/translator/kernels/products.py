@@ -214,14 +214,8 @@ class _Product:
                         for n, axis in zip(at, (self.rows, self.lanes), strict=True)
                     )
                     if (row, vector) not in values:
-                        lanes = LANES if self.points.stride(factor, self.lanes) else 1
-                        values[row, vector] = function.load(
-                            function.pointer(factor.buffer),
-                            self._moved(factor, place, row, vector),
-                            self.dtype,
-                            lanes,
-                            masks[vector] if lanes > 1 else None,
-                        )
+                        begin = self._moved(factor, place, row, vector)
+                        values[row, vector] = self._loaded(factor, begin, masks[vector])
                     terms.append(values[row, vector])
                 before = function.read(self.sums[at], zeros)
                 function.write(self.sums[at], _added(function, terms[0], terms[1], before))
@@ -230,9 +224,17 @@ class _Product:
             value = function.read(self.sums[row, vector], zeros)
             function.store(pointer, self._moved(self.out, place, row, vector), value, masks[vector])
 
+    def _loaded(self, factor: Access, place: str, mask: Value | None) -> Value:
+        """The numbers of ``factor`` for the vector at ``place``, of which the lanes in ``mask`` count."""
+        pointer, step = self.function.pointer(factor.buffer), self.points.stride(factor, self.lanes)
+        if step > 1:
+            count = self.points.known_count(self.lanes) % LANES if mask else LANES
+            return self.function.load_apart(pointer, place, self.dtype, step, count)
+        return self.function.load(pointer, place, self.dtype, LANES if step else 1, mask if step else None)
+
     def _moved(self, access: Access, place: str | None, row: int, vector: int) -> str:
         """``place`` so many rows and vectors further on."""
-        offset = vector * LANES
+        offset = vector * LANES * self.points.stride(access, self.lanes)
         if self.rows is not None:
             offset += row * self.points.step(access, self.rows)
         return self.function.plus(place, self.function.code.index(offset)) or self.function.code.index(0)

@@ -38,6 +38,19 @@ CASES: dict[str, tuple[Strides, Strides, Strides, Strides]] = {
     "tiny matrices by vectors, in two stacks": ((5, 7, 3, 3), (9, 45, 3, 1), (3, 15, 0, 1), (21, 3, 1, 0)),
     "windows": ((6, 7, 20, 3, 3, 2), (18, 2, 0, 18, 2, 1), (0, 0, 1, 120, 40, 20), (140, 20, 1, 0, 0, 0)),
     "windows with gaps": ((3, 4, 16, 2, 2, 2), (36, 4, 0, 54, 6, 1), (0, 0, 1, 64, 32, 16), (64, 16, 1, 0, 0, 0)),
+    "windows that move by two": (
+        (6, 7, 20, 3, 3, 2),
+        (18, 0, 0, 3, 1, 9),
+        (0, 82, 2, 41, 1, 615),
+        (140, 20, 1, 0, 0, 0),
+    ),
+    "windows of a short row that move by three": ((9, 5, 4), (4, 0, 1), (0, 3, 1), (5, 1, 0)),
+    "windows of a channel that move by two": (
+        (4, 6, 21, 3, 3),
+        (559, 86, 2, 43, 1),
+        (9, 0, 0, 3, 1),
+        (126, 21, 1, 0, 0),
+    ),
     "a window for each channel": ((5, 6, 21, 3, 3), (168, 21, 1, 168, 21), (0, 0, 1, 63, 21), (126, 21, 1, 0, 0)),
     "gradients of weights": ((3, 3, 4, 18, 6, 5), (28, 4, 1, 0, 28, 4), (0, 0, 0, 1, 90, 18), (216, 72, 18, 1, 0, 0)),
     "a factor that is turned": ((9, 9, 8, 3, 3, 5), (55, 5, 0, 55, 5, 1), (0, 0, 5, 120, 40, 1), (72, 8, 1, 0, 0, 0)),
@@ -218,12 +231,16 @@ def of_matrices(side: int) -> Dot:
 
 def test_windows_of_a_small_image_are_no_large_factor() -> None:
     """However often they are read: what lies in memory has to stay in the cache."""
-    extents = (32, 64, 256, 6, 3, 3)
-    steps = ((54, 0, 0, 9, 3, 1), (0, 258, 1, 17028, 258, 1), (16384, 256, 1, 0, 0, 0))
-    w, x, z = (Buffer(name, 6 * 66 * 258, np.dtype("f4"), Role.ARGUMENT) for name in "wxz")
-    dot = Dot(extents, Origin("", ""), *(Access(b, 0, s) for b, s in zip((w, x, z), steps, strict=True)))
-    assert saved_product_us(dot) > 0
-    assert saved_product_us(replace(dot, b=replace(dot.b, buffer=replace(x, elements=1 << 20)))) == 0
+
+    def saved(channels: int, elements: int) -> float:
+        extents, steps = (32, 64, 256, channels, 3, 3), ((9 * channels, 0, 0, 9, 3, 1), (0, 258, 1, 17028, 258, 1))
+        w, x, z = (Buffer(name, elements, np.dtype("f4"), Role.ARGUMENT) for name in "wxz")
+        out = Access(z, 0, (16384, 256, 1, 0, 0, 0))
+        return saved_product_us(Dot(extents, Origin("", ""), Access(w, 0, steps[0]), Access(x, 0, steps[1]), out))
+
+    assert saved(30, 30 * 66 * 258) > 0
+    assert saved(60, 60 * 66 * 258) == 0
+    assert saved(6, 1 << 20) > 0  # a tile reads few rows of it
 
 
 def test_one_vector_is_for_several_channels_and_not_for_one_row_of_pixels() -> None:
