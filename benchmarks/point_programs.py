@@ -88,6 +88,13 @@ def _heat_2d(u: Any) -> Any:
     return u.at[1:-1, 1:-1].set(middle + _F32(0.1) * (around - _F32(4) * middle))
 
 
+def _heat_padded(u: Any) -> Any:
+    """Cold around the edge: blocks of the result lie where those of the operand do."""
+    around = np.pad(u, 1)
+    sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+    return u + _F32(0.1) * (sides - _F32(4) * u)
+
+
 def _heat_3d(u: Any) -> Any:
     inner, middle = slice(1, -1), u[1:-1, 1:-1, 1:-1]
     around = (
@@ -112,7 +119,9 @@ def halo(config: Config) -> float:
     """What a step of a stencil exchanges, on as many blocks as the machine has tiles."""
     block, target = config["block"], ipu.Target.named(config["chip"], emulated=True)
     spec = ipu.TensorSpec((608 * block, 2 * block))
-    few, many = (_profile(_rounds(_heat_2d, rounds), [spec], target).execution.cycles.exchange for rounds in (10, 20))
+    few, many = (
+        _profile(_rounds(_heat_padded, rounds), [spec], target).execution.cycles.exchange for rounds in (10, 20)
+    )
     return (many - few) / 10
 
 

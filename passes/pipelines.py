@@ -191,6 +191,7 @@ LOWER: tuple[str, ...] = (
     "canonicalize",
     "cse",
     "ipu-merge-collectives",
+    "ipu-hoist-borders",
     "ipu-order-supersteps",
     "ipu-merge-compute-sets",
     "ipu-form-vertex-loops",
