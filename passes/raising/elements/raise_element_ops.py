@@ -3,7 +3,7 @@
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import ops_around
+from ipu_mlir.dialects.analysis.matchers import defining_op, ops_around
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
@@ -48,7 +48,18 @@ def _raise_extract(op: ir.Operation) -> None:
 
 def _raise_insert(op: ir.Operation) -> None:
     value, dest, *index = op.operands
+    for use in list(dest.uses):
+        if _may_come_first(use.owner.operation, op):
+            use.owner.operation.move_before(op)  # then the element is written in place
     replace_op(op, [_with_element(dest, value, index)])
+
+
+def _may_come_first(read: ir.Operation, insert: ir.Operation) -> bool:
+    """True of an element that is read after ``insert``, and whose place is known before it."""
+    if read.name != "tensor.extract" or read.block != insert.block or not insert.is_before_in_block(read):
+        return False
+    made = [op for each in read.operands if (op := defining_op(each)) is not None and op.block == insert.block]
+    return all(op.is_before_in_block(insert) for op in made)
 
 
 def _raise_from_elements(op: ir.Operation) -> None:

@@ -98,3 +98,28 @@ func.func @load_in_a_generated_tensor(%x: tensor<8xf32>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// What is read of a tensor is read before an element of it is written, which needs no copy then.
+// CHECK-LABEL: func.func @elements_change_places
+// CHECK-SAME: (%[[X:.*]]: tensor<8xi32>, %[[I:.*]]: index, %[[J:.*]]: index)
+// CHECK: tensor.extract %[[X]][%[[J]]]
+// CHECK: tensor.extract %[[X]][%[[I]]]
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}}library_call = "update_slice"{{.*}} outs(%[[X]]
+// CHECK: linalg.generic {{.*}}library_call = "update_slice"{{.*}} outs(%[[Y]]
+func.func @elements_change_places(%x: tensor<8xi32>, %i: index, %j: index) -> tensor<8xi32> {
+  %there = tensor.extract %x[%j] : tensor<8xi32>
+  %y = tensor.insert %there into %x[%i] : tensor<8xi32>
+  %here = tensor.extract %x[%i] : tensor<8xi32>
+  %z = tensor.insert %here into %y[%j] : tensor<8xi32>
+  return %z : tensor<8xi32>
+}
+
+// CHECK-LABEL: func.func @place_that_is_known_later_is_read_later
+// CHECK: library_call = "update_slice"
+// CHECK: tensor.extract %{{.*}}[%{{.*}}] : tensor<8xi32>
+func.func @place_that_is_known_later_is_read_later(%x: tensor<8xi32>, %v: i32, %i: index) -> (tensor<8xi32>, i32) {
+  %y = tensor.insert %v into %x[%i] : tensor<8xi32>
+  %j = arith.addi %i, %i : index
+  %here = tensor.extract %x[%j] : tensor<8xi32>
+  return %y, %here : tensor<8xi32>, i32
+}
