@@ -1,10 +1,17 @@
 """Build calls of library codelets that work on stacks."""
 
 from collections.abc import Sequence
+from math import prod
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.linalg_builders import generic, zero
+from ipu_mlir.passes.support.linalg_builders import (
+    constant_index,
+    generic,
+    identity_map,
+    in_three_dimensions,
+    zero,
+)
 
 
 def call_codelet(
@@ -34,3 +41,24 @@ def codelet_into(name: str, inputs: Sequence[ir.Value], outs: Sequence[ir.Value]
     parallel = [True] * stack + [loop[0] in signature.parallel for loop in signature.loops]
     call = {"library_call": ir.StringAttr.get(name)}
     return generic(inputs, outs, maps, parallel, lambda _: [zero(out.type.element_type) for out in outs], call)
+
+
+def first_extremes(values: ir.Value, at: int, shape: list[int], codelet: str) -> ir.Value:
+    """The places along dimension ``at`` of ``values`` that ``codelet`` of ``FIRST_EXTREMES`` finds.
+
+    Args:
+        shape: of the result, which lacks that dimension.
+    """
+    tensor, index = upstream("tensor"), ir.IndexType.get()
+    values = in_three_dimensions(values, at)
+    outer, _, inner = values.type.shape
+    empty = tensor.EmptyOp([outer, inner], index).result
+    ends = ir.AffineMap.get(3, 0, [ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(2)])
+    call = {"library_call": ir.StringAttr.get(codelet)}
+    maps = [identity_map(3), ends]
+    made = generic([values], [empty], maps, [True, False, True], lambda arguments: [constant_index(0)], call)
+    flat = ir.RankedTensorType.get([prod(shape)] if shape else [], index)
+    place = tensor.CollapseShapeOp(flat, made.results[0], [[0, 1]] if shape else []).result
+    if len(shape) < 2:
+        return place
+    return tensor.ExpandShapeOp(ir.RankedTensorType.get(shape, index), place, [[*range(len(shape))]], [], shape).result

@@ -25,13 +25,13 @@ from ipu_mlir.passes.raising.ranks.sort_orders import (
     relations_of,
 )
 from ipu_mlir.passes.support.clone import clone_slice
+from ipu_mlir.passes.support.codelet_calls import first_extremes
 from ipu_mlir.passes.support.combiners import neutral
 from ipu_mlir.passes.support.linalg_builders import (
     constant_index,
     fill_with,
     generic,
     identity_map,
-    in_three_dimensions,
     loop_index,
 )
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -270,7 +270,7 @@ def _raise(op: ir.Operation, found: _Extreme, is_split: bool) -> None:
     if is_split:
         place = _first_equal(values, _reduced(op, found, values, at), at)
     else:
-        place = _places(values, at, shape, f"first_{found.name}{found.nan}")
+        place = first_extremes(values, at, shape, f"first_{found.name}{found.nan}")
     arith = upstream("arith")
     kept = identity_map(len(shape))
 
@@ -334,23 +334,6 @@ def _searched(op: ir.Operation, found: _Extreme) -> tuple[ir.Value, int]:
 
     inputs = list(op.operands)[: nest.num_inputs]
     return generic(inputs, [empty], [*maps, seen], [True] * rank, body).results[0], len(found.order)
-
-
-def _places(values: ir.Value, at: int, shape: list[int], codelet: str) -> ir.Value:
-    """The places along dimension ``at`` of ``values``, in a tensor of ``shape``, which lacks that dimension."""
-    tensor, index = upstream("tensor"), ir.IndexType.get()
-    values = in_three_dimensions(values, at)
-    outer, _, inner = values.type.shape
-    empty = tensor.EmptyOp([outer, inner], index).result
-    ends = ir.AffineMap.get(3, 0, [ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(2)])
-    call = {"library_call": ir.StringAttr.get(codelet)}
-    maps = [identity_map(3), ends]
-    made = generic([values], [empty], maps, [True, False, True], lambda arguments: [constant_index(0)], call)
-    flat = ir.RankedTensorType.get([prod(shape)] if shape else [], index)
-    place = tensor.CollapseShapeOp(flat, made.results[0], [[0, 1]] if shape else []).result
-    if len(shape) < 2:
-        return place
-    return tensor.ExpandShapeOp(ir.RankedTensorType.get(shape, index), place, [[*range(len(shape))]], [], shape).result
 
 
 def _reduced(op: ir.Operation, found: _Extreme, values: ir.Value, at: int) -> ir.Value:

@@ -27,7 +27,10 @@ _STEPS = 8  # supersteps of a block, with their exchanges
 _WORTH = 2  # a program that is longer has to be so many times faster
 
 _PANELS = (64, 32, 16)  # columns that one vertex has of all rows
-_WIDTH = 64  # columns of a block whose rows lie on all tiles
+_WIDTHS = (128, 16)  # columns of a block whose rows lie on all tiles, and of a block of such a block
+_CYCLES_OF_PIVOT, _CYCLES_OF_PIVOT_ELEMENT = 6500, 200  # for a column, and an element of such a block that a tile has,
+# seen with 300 to 4,096 columns
+_PANELS_BY_ESTIMATE = 1.25  # seen with 300 columns
 _REFLECTED = 32  # of them that are reflected at a time
 _CYCLES_OF_COLUMN, _CYCLES_OF_BLOCK = 4000, 25_000  # for such columns, seen with 20 to 1,024 of them
 _CYCLES_OF_ELEMENT = 90  # that a tile has of the columns, in the step of one
@@ -104,10 +107,11 @@ def _in_blocks(name: str, operands: Sequence[ir.Value], num_tiles: int, machine:
         return [product_in_loops(matrix, others[0], width)] if others else reflections_in_loops(matrix, width)
     if name in _ELIMINATIONS:
         stops = best_panels(rows, columns, count, dtype, num_tiles, machine)
-        if stops:
+        if count == 1 and _pivots_on_all_tiles(rows, columns, stops, dtype, num_tiles, machine):
+            least = min(rows, columns)
+            lu = lu_in_loops(matrix, [width for width in _WIDTHS if width <= least] or [least])
+        elif stops:
             lu = blocked_lu(matrix, stops)
-        elif count == 1 and _is_large(rows * columns, dtype, machine):
-            lu = lu_in_loops(matrix, min(_WIDTH, rows, columns))
         else:
             return ()
         made = {"lu": list, "solve": partial(solution, b=others[-1] if others else None)}
@@ -235,29 +239,53 @@ def best_panels(
     64
     """
     each, count, share = element_type(dtype).bytes, min(rows, columns), -(-matrices // num_tiles)
-
-    def eliminated(left: int, width: int) -> int:
-        flops = int(elimination_flops(left, width))
-        return int(matrix_cycles(flops, 2 * min(left, width), share, dtype, machine))
-
-    def cycles(stops: tuple[int, ...]) -> int:
-        total = 0
-        for start, stop in zip((0, *stops), stops, strict=False):
-            left, width, behind = rows - start, stop - start, columns - stop
-            right, updated = -(-behind * matrices // num_tiles), matrices * (left - width) * behind
-            total += eliminated(left, width) + int(matrix_cycles(width**2 * right, width, share, dtype, machine))
-            total += -(-2 * width * updated // (num_tiles * machine.amp_flops_per_cycle(dtype)))
-            moved = each * (share * left * width + 2 * -(-matrices * left * columns // num_tiles))
-            total += int(cycles_for_bytes(moved, moved, machine)) + _STEPS * machine.sync_cycles
-        return total
-
+    cycles = partial(_panel_cycles, rows, columns, matrices, dtype, num_tiles, machine)
     fitting = [width for width in _PANELS if 2 * share * rows * width * each <= machine.bytes_per_tile // 2]
     choices = [(*range(width, count, width), count) for width in fitting if width < count <= _MOST_BLOCKS * width]
     if not choices:
         return ()
-    best, whole = min(choices, key=cycles), eliminated(rows, columns)
+    best, whole = min(choices, key=cycles), _eliminated(rows, columns, share, dtype, machine)
     is_large = _is_large(share * rows * columns, dtype, machine)
     return best if is_large or _WORTH * cycles(best) < whole else ()
+
+
+def _panel_cycles(
+    rows: int, columns: int, matrices: int, dtype: str, num_tiles: int, machine: Machine, stops: tuple[int, ...]
+) -> int:
+    each, share, total = element_type(dtype).bytes, -(-matrices // num_tiles), 0
+    for start, stop in zip((0, *stops), stops, strict=False):
+        left, width, behind = rows - start, stop - start, columns - stop
+        right, updated = -(-behind * matrices // num_tiles), matrices * (left - width) * behind
+        total += _eliminated(left, width, share, dtype, machine)
+        total += int(matrix_cycles(width**2 * right, width, share, dtype, machine))
+        total += -(-2 * width * updated // (num_tiles * machine.amp_flops_per_cycle(dtype)))
+        moved = each * (share * left * width + 2 * -(-matrices * left * columns // num_tiles))
+        total += int(cycles_for_bytes(moved, moved, machine)) + _STEPS * machine.sync_cycles
+    return total
+
+
+def _pivots_on_all_tiles(
+    rows: int, columns: int, stops: tuple[int, ...], dtype: str, num_tiles: int, machine: Machine
+) -> bool:
+    """True if all tiles find the pivots of a matrix in less time than tiles that have some columns, up to ``stops``.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> sizes = 48, 300, 1024, 4096
+    >>> [_pivots_on_all_tiles(n, n, best_panels(n, n, 1, "f32", 1472, IPU2), "f32", 1472, IPU2) for n in sizes]
+    [False, False, True, True]
+    """
+    if not stops:
+        return _is_large(rows * columns, dtype, machine)
+    elements = rows * _WIDTHS[-1] // num_tiles
+    on_all = min(rows, columns) * (_CYCLES_OF_PIVOT + _CYCLES_OF_PIVOT_ELEMENT * elements)
+    panels = _panel_cycles(rows, columns, 1, dtype, num_tiles, machine, stops)
+    return element_type(dtype).slowdown * on_all < _PANELS_BY_ESTIMATE * panels
+
+
+def _eliminated(rows: int, columns: int, matrices: int, dtype: str, machine: Machine) -> int:
+    """Cycles of a vertex that brings so many matrices to LU form, one after the other."""
+    flops = int(elimination_flops(rows, columns))
+    return int(matrix_cycles(flops, 2 * min(rows, columns), matrices, dtype, machine))
 
 
 def _is_large(elements: int, dtype: str, machine: Machine) -> bool:

@@ -1,11 +1,13 @@
 """LU factors of a matrix that is too high for a vertex to have some columns of it: loops over rows on all tiles."""
 
+from collections.abc import Sequence
 from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.matrices.blocked import less_product
 from ipu_mlir.passes.raising.matrices.eliminated import rows_taken, scalar_constant
 from ipu_mlir.passes.raising.matrices.on_all_tiles import (
+    as_i32,
     compared,
     either,
     inserted_at,
@@ -15,7 +17,7 @@ from ipu_mlir.passes.raising.matrices.on_all_tiles import (
     scalar_of,
     slice_at,
 )
-from ipu_mlir.passes.support.codelet_calls import call_codelet
+from ipu_mlir.passes.support.codelet_calls import call_codelet, first_extremes
 from ipu_mlir.passes.support.linalg_builders import (
     constant_index,
     elementwise,
@@ -28,29 +30,28 @@ arith, math, scf, tensor = upstream("arith"), upstream("math"), upstream("scf"),
 Values = list[ir.Value]
 
 
-def lu_in_loops(a: ir.Value, width: int) -> Values:
+def lu_in_loops(a: ir.Value, widths: Sequence[int]) -> Values:
     """Factors, pivots and the order of the rows of one matrix, at the current insertion point.
 
-    A loop runs over blocks of ``width`` columns, and in it one over these: rows lie on all tiles, which find the pivot
-    together. What is in front of a block or above it stays as it is, so that all blocks are alike.
+    A loop runs over blocks of ``widths[0]`` columns, and in it one over blocks of ``widths[1]`` of these, and so on, at
+    last one over columns: rows lie on all tiles, which find the pivot together. What is in front of a block or above it
+    stays as it is, so that all blocks are alike.
 
     Args:
         a: shape ``(..., rows, columns)``, whose first dimensions are 1.
+        widths: each divides the one before it.
     """
     *stack, rows, columns = a.type.shape
     assert prod(stack) == 1, "of one matrix"
     element, i32 = a.type.element_type, ir.IntegerType.get_signless(32)
     count = min(rows, columns)
-    full = -(-count // width) * width
-    height, breadth = max(rows, full), max(columns, full)
+    full = -(-count // widths[0]) * widths[0]
+    parts = _parts(max(rows, full))
+    height, breadth = -(-max(rows, full) // parts) * parts, max(columns, full)
     zeros = made([height, breadth], element, [], lambda at, each: zero(element))
     matrix = inserted_at(reshaped(a, [rows, columns]), zeros, [0, 0])
-    order = made([height, 1], i32, [], lambda at, each: arith.IndexCastOp(i32, at[0]).result)
     pivots = made([full, 1], i32, [], lambda at, each: zero(i32))
-    blocks = scf.ForOp(*map(constant_index, (0, full, width)), [matrix, order, pivots])
-    with ir.InsertionPoint(blocks.body):
-        scf.YieldOp(_block(blocks.induction_variable, list(blocks.inner_iter_args), width))
-    found, order, pivots = blocks.results
+    found, order, pivots = _blocks(None, [matrix, _numbers(height), pivots], full, widths)
     return [
         reshaped(slice_at(found, [0, 0], [rows, columns]), [*stack, rows, columns]),
         reshaped(slice_at(pivots, [0, 0], [count, 1]), [*stack, count]),
@@ -58,22 +59,40 @@ def lu_in_loops(a: ir.Value, width: int) -> Values:
     ]
 
 
-def _block(start: ir.Value, carried: Values, width: int) -> Values:
-    """The matrix, the order of its rows and the pivots once the columns from ``start`` on are eliminated."""
+def _blocks(top: ir.Value | None, carried: Values, columns: int, widths: Sequence[int]) -> Values:
+    """The matrix, the order of its rows and the pivots once ``columns`` are eliminated from row ``top`` on."""
+    blocks = scf.ForOp(*map(constant_index, (0, columns, widths[0])), carried)
+    with ir.InsertionPoint(blocks.body):
+        scf.YieldOp(_block(top, blocks.induction_variable, list(blocks.inner_iter_args), widths))
+    return list(blocks.results)
+
+
+def _block(top: ir.Value | None, start: ir.Value, carried: Values, widths: Sequence[int]) -> Values:
+    """The same once the columns from ``start`` on are eliminated, whose diagonal begins so many rows below ``top``."""
     matrix, order, pivots = carried
-    (height, breadth), element, i32 = matrix.type.shape, matrix.type.element_type, order.type.element_type
-    panel = made([height, width + 1], element, [], lambda at, each: _to_number(at[0], element))
-    panel = inserted_at(slice_at(matrix, [0, start], [height, width]), panel, [0, 0])
-    steps = scf.ForOp(*map(constant_index, (0, width, 1)), [panel, pivots])
-    with ir.InsertionPoint(steps.body):
-        scf.YieldOp(_column(start, steps.induction_variable, *steps.inner_iter_args))
-    panel, pivots = steps.results
-    factors, numbers = slice_at(panel, [0, 0], [height, width]), slice_at(panel, [0, width], [height, 1])
-    own = reshaped(elementwise(numbers, i32, lambda each: arith.FPToSIOp(i32, each).result).results[0], [height])
+    (height, breadth), element, i32, width = (
+        matrix.type.shape,
+        matrix.type.element_type,
+        order.type.element_type,
+        widths[0],
+    )
+    row = start if top is None else arith.AddIOp(top, start).result
+    panel = slice_at(matrix, [0, start], [height, width])
+    if len(widths) > 1:
+        factors, own, pivots = _blocks(row, [panel, _numbers(height), pivots], width, widths[1:])
+        own = reshaped(own, [height])
+    else:
+        with_numbers = made([height, width + 1], element, [], lambda at, each: _to_number(at[0], element))
+        steps = scf.ForOp(*map(constant_index, (0, width, 1)), [inserted_at(panel, with_numbers, [0, 0]), pivots])
+        with ir.InsertionPoint(steps.body):
+            scf.YieldOp(_column(row, steps.induction_variable, *steps.inner_iter_args))
+        panel, pivots = steps.results
+        factors, numbers = slice_at(panel, [0, 0], [height, width]), slice_at(panel, [0, width], [height, 1])
+        own = reshaped(elementwise(numbers, i32, lambda each: arith.FPToSIOp(i32, each).result).results[0], [height])
     matrix, order = inserted_at(factors, rows_taken(matrix, own), [0, start]), rows_taken(order, own)
-    corner, beside = slice_at(factors, [start, 0], [width, width]), slice_at(matrix, [start, 0], [width, breadth])
+    corner, beside = slice_at(factors, [row, 0], [width, width]), slice_at(matrix, [row, 0], [width, breadth])
     (solved,) = call_codelet("solve_lower_unit", [corner, beside], [beside.type.shape], [element])
-    end = scalar_of(arith.AddIOp(start, constant_index(width)).result)
+    ends = [scalar_of(arith.AddIOp(first, constant_index(width)).result) for first in (row, start)]
 
     def behind(dim: int, value: ir.Value, other: ir.Value | None = None) -> ir.Value:
         """``value`` from the end of the block on, in rows or columns; ``other``, or zeros, in front of that."""
@@ -83,11 +102,17 @@ def _block(start: ir.Value, carried: Values, width: int) -> Values:
             return arith.SelectOp(is_behind, each[1], each[2] if len(each) > 2 else zero(element)).result
 
         others = [] if other is None else [(other, (0, 1))]
-        return made(value.type.shape, element, [(end, ()), (value, (0, 1)), *others], body)
+        return made(value.type.shape, element, [(ends[dim], ()), (value, (0, 1)), *others], body)
 
     beside = behind(1, solved, beside)
-    matrix = inserted_at(beside, matrix, [start, 0])
+    matrix = inserted_at(beside, matrix, [row, 0])
     return [less_product(matrix, behind(0, factors), behind(1, beside)), order, pivots]
+
+
+def _numbers(rows: int) -> ir.Value:
+    """The number of each row, as a column."""
+    i32 = ir.IntegerType.get_signless(32)
+    return made([rows, 1], i32, [], lambda at, each: arith.IndexCastOp(i32, at[0]).result)
 
 
 def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value) -> Values:
@@ -100,23 +125,7 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
     row = scalar_of(arith.AddIOp(start, column).result)
     left = scalar_of(arith.SubIOp(constant_index(width - 1), column).result)
     first = reshaped(slice_at(panel, [0, 0], [height, 1]), [height])
-
-    def size(at: ir.Value, value: ir.Value, top: ir.Value) -> ir.Value:
-        is_below = compared("sge", arith.IndexCastOp(i32, at).result, top)
-        return arith.SelectOp(is_below, math.AbsFOp(value).result, scalar_constant(element, -1.0)).result
-
-    def place(at: Values, each: Values) -> ir.Value:
-        largest, top = each[1:]
-        own = size(at[0], each[0], top)
-        equal = arith.CmpFOp(arith.CmpFPredicate.UEQ, own, largest).result  # the first one that is no number, too
-        is_below = compared("sge", arith.IndexCastOp(i32, at[0]).result, top)
-        number = arith.IndexCastOp(i32, at[0]).result
-        return arith.SelectOp(arith.AndIOp(equal, is_below).result, number, scalar_constant(i32, height)).result
-
-    of_row, alone = (first, (0,)), ((row, ()),)
-    largest = reduced([], [height], scalar_constant(element, -1.0), [of_row, *alone], "arith.maximumf",
-                       lambda at, each: size(at[0], *each))  # fmt: skip
-    pivot = reduced([], [height], scalar_constant(i32, height), [of_row, (largest, ()), *alone], "arith.minsi", place)
+    pivot = _first_largest(first, row)
 
     def of_both(at: Values, each: Values) -> ir.Value:
         value, place, top = each
@@ -124,14 +133,15 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
         is_wanted = compared("eq", arith.IndexCastOp(i32, at[2]).result, wanted)
         return arith.SelectOp(is_wanted, value, zero(element)).result
 
-    inputs = [(panel, (2, 1)), (pivot, ()), (row, ())]
+    alone = ((row, ()),)
+    inputs = [(panel, (2, 1)), (pivot, ()), *alone]
     both = reduced([2, breadth], [height], zero(element), inputs, "arith.addf", of_both)
     chosen, top = (reshaped(slice_at(rolled(both, 1), [which, 0], [1, breadth]), [breadth]) for which in (0, 1))
     ends = [(reshaped(slice_at(both, [which, 0], [1, 1]), []), ()) for which in (0, 1)]
 
     def updated(at: Values, each: Values) -> ir.Value:
         own, old, above, other, scale, old_top, place, top_row, count = each
-        number, behind = arith.IndexCastOp(i32, at[0]).result, arith.IndexCastOp(i32, at[1]).result
+        number, behind = as_i32(at[0]), as_i32(at[1])
         is_top, is_place, below = (
             compared(how, number, what) for how, what in (("eq", top_row), ("eq", place), ("sgt", top_row))
         )
@@ -144,13 +154,49 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
         found = either(compared("eq", at[1], constant_index(width - 1)), factor, found)
         return either(below, found, own)
 
-    inputs = [(rolled(panel, 1), (0, 1)), of_row, (chosen, (1,)), (top, (1,)), *ends, (pivot, ()), *alone, (left, ())]
+    inputs = [(rolled(panel, 1), (0, 1)), (first, (0,)), (chosen, (1,)), (top, (1,)), *ends]
+    inputs += [(pivot, ()), (row, ()), (left, ())]
     panel = made([height, breadth], element, inputs, updated)
 
     def with_pivot(at: Values, each: Values) -> ir.Value:
         return either(compared("eq", arith.IndexCastOp(i32, at[0]).result, each[1]), each[2], each[0])
 
     return [panel, made(pivots.type.shape, i32, [(pivots, (0, 1)), *alone, (pivot, ())], with_pivot)]
+
+
+def _first_largest(column: ir.Value, top: ir.Value) -> ir.Value:
+    """The number of the first row, from ``top`` on, with the largest size, or of the first that has none.
+
+    Every part of the rows has a largest one; the first of these with the largest size has the row.
+    """
+    (height,), element = column.type.shape, column.type.element_type
+    i32, shape = ir.IntegerType.get_signless(32), [_parts(height), height // _parts(height)]
+
+    def size(at: Values, each: Values) -> ir.Value:
+        number = arith.AddIOp(arith.MulIOp(at[0], constant_index(shape[1])).result, at[1]).result
+        is_below = compared("sge", as_i32(number), each[1])
+        return either(is_below, math.AbsFOp(each[0]).result, scalar_constant(element, -1.0))
+
+    sizes = made(shape, element, [(reshaped(column, shape), (0, 1)), (top, ())], size)
+    best = reduced(shape[:1], shape[1:], scalar_constant(element, -1.0), [(sizes, (0, 1))], "arith.maximumf",
+                   lambda at, each: each[0])  # fmt: skip
+    own, part = (first_extremes(values, at, left, "first_maximum_or_nan")
+                 for values, at, left in ((sizes, 1, shape[:1]), (best, 0, [])))  # fmt: skip
+
+    def row_of(at: Values, each: Values) -> ir.Value:
+        inside = tensor.ExtractOp(own, [each[0]]).result
+        return as_i32(arith.AddIOp(arith.MulIOp(each[0], constant_index(shape[1])).result, inside).result)
+
+    return made([], i32, [(part, ())], row_of)
+
+
+def _parts(rows: int) -> int:
+    """Into how many parts rows are cut to find the largest: about as many as each has.
+
+    >>> [_parts(rows) for rows in (63, 64, 4096, 5000)]
+    [8, 8, 64, 64]
+    """
+    return 1 << rows.bit_length() // 2
 
 
 def _to_number(place: ir.Value, element: ir.Type) -> ir.Value:
