@@ -7,7 +7,6 @@ from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loads_in, loop_nest
 from ipu_mlir.dialects.analysis.matchers import is_made_inside, is_used
 from ipu_mlir.dialects.attributes.attributes import module_target
-from ipu_mlir.dialects.machine.size_arithmetic import divisors
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
@@ -17,10 +16,12 @@ from ipu_mlir.passes.support.index_ranges import IndexRanges
 from ipu_mlir.passes.support.linalg_builders import (
     constant_index,
     elementwise,
+    fill_with,
     generic,
     identity_map,
     loop_index,
     with_extents,
+    zero,
 )
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -41,8 +42,8 @@ class SpreadGathers(Pass):
     it is not given.
 
     Needs:  gathers as bodies that load (``ipu-raise-element-ops``, ``ipu-raise-dynamic-slices``).
-    Leaves: no gather along dimensions side by side from a table of more bytes on a tile, if the number of its rows has
-            a divisor that makes them fewer.
+    Leaves: no gather along dimensions side by side from a table of more bytes on a tile, if blocks of its rows, with
+            what is found in all of them, take half of them or fewer.
     """
 
     name = "ipu-spread-gathers"
@@ -67,7 +68,7 @@ def _spread_one(op: ir.Operation, target: Target, largest: int) -> bool:
         if _join_dimensions(op, nest, load, number, target, largest):
             return True
         at = _gathered_dimension(op, nest, load, number)
-        blocks = 1 if at is None else _blocks_of(load.operands[0].type, at, target, largest)
+        blocks = 1 if at is None else _blocks_of(op, nest, load, at, target, largest)
         if at is not None and blocks > 1:
             _spread(op, nest, number, at, blocks)
             return True
@@ -86,7 +87,7 @@ def _join_dimensions(
     shape = list(table.type.shape)
     joined = [*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]]
     kind = ir.RankedTensorType.get(joined, table.type.element_type)
-    if _blocks_of(kind, first, target, largest) == 1:
+    if _table_bytes(kind, first, target) <= largest:
         return False
     arith, tensor = upstream("arith"), upstream("tensor")
     groups = [*([d] for d in range(first)), [*range(first, last + 1)], *([d] for d in range(last + 1, len(shape)))]
@@ -122,49 +123,68 @@ def _is_constant(index: Index) -> bool:
     return index.linear and not any(index.coefficients)
 
 
-def _blocks_of(table: ir.RankedTensorType, at: int, target: Target, largest: int) -> int:
+def _blocks_of(op: ir.Operation, nest: LoopNest, load: ir.Operation, at: int, target: Target, largest: int) -> int:
+    table = load.operands[0].type
+    if _table_bytes(table, at, target) <= largest:
+        return 1
+    rows = prod(nest.extents[loop] for loop in _loops_of(load.operands[1 + at], op, nest))
+    found = 4 * rows + element_type(str(table.element_type)).bytes * prod(nest.extents)
+    tiles = target.tiles_per_ipu - target.io_tiles
+    return blocks_of_rows(*_rows_of(table, at), tiles, -(-found // tiles), target.bytes_per_tile // _ENOUGH)
+
+
+def _rows_of(table: ir.RankedTensorType, at: int) -> tuple[int, int]:
+    """How many rows a table has that is gathered from along dimension ``at``, and the bytes of each."""
     columns = prod(size for dimension, size in enumerate(table.shape) if dimension != at)
-    each = element_type(str(table.element_type)).bytes
-    return blocks_of_rows(
-        table.shape[at],
-        columns,
-        each,
-        target.tiles_per_ipu - target.io_tiles,
-        largest,
-        target.bytes_per_tile // _ENOUGH,
-    )
+    return table.shape[at], columns * element_type(str(table.element_type)).bytes
 
 
-def blocks_of_rows(rows: int, columns: int, element_bytes: int, num_tiles: int, largest: int, enough: int) -> int:
-    """Into how many equal blocks of rows a table is cut, whose columns share out what tiles are left; 1 for none.
+def _table_bytes(table: ir.RankedTensorType, at: int, target: Target) -> int:
+    """The bytes of a table on a tile if its columns alone are shared out."""
+    rows, row_bytes = _rows_of(table, at)
+    return rows * _columns_bytes(row_bytes, target.tiles_per_ipu - target.io_tiles)
+
+
+def _columns_bytes(row_bytes: int, num_tiles: int) -> int:
+    """The bytes of a row on a tile, in words of 8, if that many tiles share it out."""
+    words = -(-row_bytes // 8)
+    return min(-(-words // num_tiles) * 8, row_bytes)
+
+
+def blocks_of_rows(rows: int, row_bytes: int, num_tiles: int, found_bytes: int, enough: int) -> int:
+    """Into how many blocks of rows a table is cut, whose columns share out what tiles are left; 1 for none.
 
     That is, the fewest that leave at most a quarter more on the fullest tile than the best number does, or ``enough``.
+    If no blocks of the same size come close to the best number, the last one has fewer rows.
 
-    >>> blocks_of_rows(rows=100_000, columns=64, element_bytes=4, num_tiles=1472, largest=80_000, enough=40_000)
+    Args:
+        found_bytes: on a tile for each block: what is found in it, and in which rows.
+
+    >>> blocks_of_rows(rows=100_000, row_bytes=256, num_tiles=1472, found_bytes=0, enough=40_000)
     20
-    >>> blocks_of_rows(rows=1000, columns=64, element_bytes=4, num_tiles=1472, largest=80_000, enough=40_000)
-    1
+    >>> blocks_of_rows(rows=1 << 20, row_bytes=4, num_tiles=1472, found_bytes=5700, enough=40_000)
+    16
+    >>> blocks_of_rows(rows=1_000_003, row_bytes=4, num_tiles=1472, found_bytes=5700, enough=40_000)
+    14
     """
 
-    row_bytes = columns * element_bytes
-
     def fullest(blocks: int) -> int:
-        words = -(-row_bytes // 8)
-        return rows // blocks * min(-(-words // (num_tiles // blocks)) * 8, row_bytes)
+        return -(-rows // blocks) * _columns_bytes(row_bytes, num_tiles // blocks) + blocks * found_bytes
 
-    whole = fullest(1) if rows else 0
-    if whole <= largest:
-        return 1
-    bytes_by_blocks = {blocks: fullest(blocks) for blocks in divisors(rows) if blocks <= num_tiles}
-    limit = max(5 * min(bytes_by_blocks.values()) // 4, enough)
-    return min((blocks for blocks, size in bytes_by_blocks.items() if size <= limit and 2 * size <= whole), default=1)
+    numbers = range(1, min(rows, num_tiles) + 1)
+    best, even = min(map(fullest, numbers)), [blocks for blocks in numbers if rows % blocks == 0]
+    if min(map(fullest, even)) <= 2 * max(best, enough):
+        numbers, best = even, min(map(fullest, even))
+    limit = max(5 * best // 4, enough)
+    fits = (blocks for blocks in numbers if fullest(blocks) <= limit and 2 * fullest(blocks) <= fullest(1))
+    return min(fits, default=1)
 
 
 def _spread(op: ir.Operation, nest: LoopNest, number: int, at: int, blocks: int) -> None:
     """Let ``op`` gather from what another op before it finds in ``blocks`` blocks of the table of load ``number``."""
     load = loads_in(op)[number]
     table = load.operands[0]
-    block_rows = table.type.shape[at] // blocks
+    block_rows = -(-table.type.shape[at] // blocks)
     with ir.InsertionPoint(op), op.location:
         loops = _loops_of(load.operands[1 + at], op, nest)
         rows = _rows(op, nest, load.operands[1 + at], loops, table.type.shape[at])
@@ -275,12 +295,16 @@ def _integer(kind: ir.Type, number: int) -> ir.Value:
 
 
 def _table_in_blocks(table: ir.Value, at: int, blocks: int) -> ir.Value:
-    """``table`` with dimension ``at`` as two: blocks, and the rows in them."""
-    shape = list(table.type.shape)
-    expanded = [*shape[:at], blocks, shape[at] // blocks, *shape[at + 1 :]]
+    """``table`` with dimension ``at`` as two: blocks, and the rows in them, of which nobody asks for the last ones."""
+    tensor, shape, element = upstream("tensor"), list(table.type.shape), table.type.element_type
+    rows = -(-shape[at] // blocks)
+    if blocks * rows > shape[at]:
+        whole = tensor.EmptyOp([*shape[:at], blocks * rows, *shape[at + 1 :]], element).result
+        whole = fill_with(zero(element), whole).results[0]
+        table = tensor.InsertSliceOp(table, whole, [], [], [], [0] * len(shape), shape, [1] * len(shape)).result
+    expanded = [*shape[:at], blocks, rows, *shape[at + 1 :]]
     groups = [*([d] for d in range(at)), [at, at + 1], *([d + 1] for d in range(at + 1, len(shape)))]
-    kind = ir.RankedTensorType.get(expanded, table.type.element_type)
-    return upstream("tensor").ExpandShapeOp(kind, table, groups, [], expanded).result
+    return tensor.ExpandShapeOp(ir.RankedTensorType.get(expanded, element), table, groups, [], expanded).result
 
 
 def _place(index: Index, row: ir.Value) -> ir.Value:
