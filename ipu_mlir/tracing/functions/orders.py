@@ -11,7 +11,7 @@ from ipu_mlir.tracing import views
 from ipu_mlir.tracing.codelets import apply_codelet
 from ipu_mlir.tracing.elements.reading import gather_along
 from ipu_mlir.tracing.elementwise import as_float, astype, elementwise, where
-from ipu_mlir.tracing.emit import Loop, empty, index_constant, structured
+from ipu_mlir.tracing.emit import Loop, constant, empty, filled, index_constant, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.arranging import moveaxis
 from ipu_mlir.tracing.graph import Symbol
@@ -23,6 +23,8 @@ from ipu_mlir.tracing.widths import has_numpy_widths
 arith, linalg, scf = upstream("arith"), upstream("linalg"), upstream("scf")
 tensor_dialect = upstream("tensor")
 _INT = arith.CmpIPredicate
+
+_MOST_COUNTED = 1 << 20  # comparisons that take no longer than a binary search, with its rounds
 
 
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
@@ -311,13 +313,45 @@ def _put_in_order(ranks: Symbol, values: Symbol, along: int) -> Any:
 
 
 def _count_before(ordered: Symbol, values: Symbol, side: str) -> Any:
+    """How many of ``ordered`` come before each value: all are counted where that is little, or a half is ruled out."""
+    predicate, size = _INT.slt if side == "left" else _INT.sle, ordered.shape[0]
+    if size * values.size > _MOST_COUNTED:
+        return astype(_halved(ordered, values, predicate), np.int64)
     rank = len(values.shape)
-    loops = [*map(Loop, values.shape), Loop(ordered.shape[0], "reduction")]
+    loops = [*map(Loop, values.shape), Loop(size, "reduction")]
     own = tuple(range(rank))
-    predicate = _INT.slt if side == "left" else _INT.sle
 
     def code(value: ir.Value, element: ir.Value, count: ir.Value) -> ir.Value:
         return arith.addi(count, arith.extui(count.type, arith.cmpi(predicate, element, value)))
 
     inputs = [(values, own), (ordered, (rank,))]
     return structured(values.program, "searchsorted", inputs, loops, own, np.dtype(np.int64), code, 0)
+
+
+def _halved(ordered: Symbol, values: Symbol, predicate: Any) -> Any:
+    """The same by a binary search: a round finds out whether half as many more elements come before a value."""
+    from ipu_mlir.passes.support.linalg_builders import generic, identity_map  # with all passes
+
+    size, shape, number = ordered.shape[0], values.shape, np.dtype(np.int32)
+
+    def round_of(bit: ir.Value, found: ir.Value) -> ir.Value:
+        left = arith.subi(constant(size.bit_length() - 1, number), arith.index_cast(found.type.element_type, bit))
+        more = arith.shli(constant(1, number), left)
+
+        def code(value: ir.Value, count: ir.Value) -> ir.Value:
+            larger = arith.addi(count, more)
+            fits = arith.cmpi(_INT.ule, larger, like(count, size))
+            place = arith.subi(arith.select(fits, larger, like(count, size)), like(count, 1))
+            element = tensor_dialect.ExtractOp(ordered.value, [arith.index_cast(ir.IndexType.get(), place)]).result
+            return arith.select(arith.andi(fits, arith.cmpi(predicate, element, value)), larger, count)
+
+        inputs, maps = [values.value, found], [identity_map(len(shape))] * 3
+        outs, parallel = [empty(shape, number)], [True] * len(shape)
+        return generic(inputs, outs, maps, parallel, lambda each: [code(*each[:2])]).results[0]
+
+    with values.program.emit("searchsorted"):
+        begin = filled(shape, number, 0)
+        loop = scf.ForOp(*map(index_constant, (0, size.bit_length(), 1)), [begin])
+        with ir.InsertionPoint(loop.body):
+            scf.YieldOp([round_of(loop.induction_variable, loop.inner_iter_args[0])])
+        return values.program.wrap(loop.results[0], shape, number)
