@@ -1,5 +1,6 @@
 """``ipu-simplify-stablehlo``: marks that frameworks leave in a program go, functions get the names of ``math``."""
 
+from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.matchers import module_around, terminator
@@ -17,6 +18,8 @@ MATH = {
     "stablehlo.tan": "math.tan",
 }
 """Functions that are one op of ``math`` for real numbers."""
+_LONG, _FEW = 4096, 64
+"""Elements that take long in one place, and results that are too few to be in many."""
 IDENTITIES = ("mhlo.copy", "sdy.sharding_constraint")
 IDENTITY_CALLS = (
     "Sharding",
@@ -36,7 +39,8 @@ class SimplifyStablehlo(Pass):
             ``ipu.barrier`` for barriers of floats outside of loops and branches; no
             reshape to the shape that is there, at which upstream ends the process for an unsigned scalar; no
             ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
-            padding of no elements, which upstream puts outside of its tensor; a sort for the call ``ApproxTopK``;
+            padding of no elements, which upstream puts outside of its tensor; parts, and then a reduction of these, for
+            a long reduction with several results; a sort for the call ``ApproxTopK``;
             ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
             become long polynomials, and for powers of integers, which become loops of six squares.
     """
@@ -89,6 +93,8 @@ def _simplify(op: ir.Operation) -> None:
         replace_op(op, _initial_values(op))
     elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
         _reduce_one(op)
+    elif op.name == "stablehlo.reduce" and _is_long_of_its_own(op):
+        replace_op(op, _reduced_in_parts(op))
 
 
 def _barrier(value: ir.Value, op: ir.Operation) -> ir.Value:
@@ -218,3 +224,60 @@ def _reduce_one(op: ir.Operation) -> None:
         made = ir.Operation.create("stablehlo.reshape", results=[wider], operands=[op.operands[number]])
         op.operands[number] = made.results[0]
     op.attributes["dimensions"] = ir.DenseI64ArrayAttr.get([len(op.results[0].type.shape)])
+
+
+def _is_long_of_its_own(op: ir.Operation) -> bool:
+    """True of a reduction of many elements to few results of several tensors, unless it is to say where one stands."""
+    kinds = [operand.type for operand in op.operands]
+    if len(op.results) == 1 or not all(kind.has_static_shape for kind in kinds):
+        return False
+    if any(inner.operation.name == "stablehlo.compare" for inner in op.regions[0].blocks[0].operations):
+        return False
+    return kinds[0].shape[_longest(op)] >= _LONG and prod(op.results[0].type.shape) <= _FEW
+
+
+def _longest(op: ir.Operation) -> int:
+    """The longest dimension that a reduction goes over."""
+    return max(ir.DenseI64ArrayAttr(op.attributes["dimensions"]), key=lambda each: op.operands[0].type.shape[each])
+
+
+def _reduced_in_parts(op: ir.Operation) -> list[ir.Value]:
+    """The results of a reduction of parts, whose results are reduced.
+
+    The order of the elements, and how often initial values are among them, is for an implementation to choose.
+    """
+    count, at = len(op.results), _longest(op)
+    dims, initial = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])), list(op.operands)[count:]
+    size = op.operands[0].type.shape[at]
+    parts = 1 << size.bit_length() // 2
+    kept = sum(each not in dims for each in range(at))
+    inside = [each + (each >= at) for each in dims]
+    cut = [_in_parts(value, begin, at, parts) for value, begin in zip(op.operands, initial, strict=False)]
+    shape = list(op.results[0].type.shape)
+    first = _reduced(op, [*cut, *initial], inside, [*shape[:kept], parts, *shape[kept:]])
+    return list(_reduced(op, [*first.results, *initial], [kept], shape).results)
+
+
+def _in_parts(value: ir.Value, begin: ir.Value, at: int, parts: int) -> ir.Value:
+    """``value`` with dimension ``at`` as two: parts, and elements of each, of which the last ones may be ``begin``."""
+    shape, element = list(value.type.shape), value.type.element_type
+    length = -(-shape[at] // parts)
+    behind = [(parts * length - size) * (each == at) for each, size in enumerate(shape)]
+    wider = ir.RankedTensorType.get([size + more for size, more in zip(shape, behind, strict=True)], element)
+    none = [0] * len(shape)
+    edges = {"edge_padding_low": none, "edge_padding_high": behind, "interior_padding": none}
+    padded = {name: ir.DenseI64ArrayAttr.get(each) for name, each in edges.items()}
+    value = stablehlo_op("stablehlo.pad", wider, [value, begin], padded) if any(behind) else value
+    cut = ir.RankedTensorType.get([*shape[:at], parts, length, *shape[at + 1 :]], element)
+    return stablehlo_op("stablehlo.reshape", cut, [value])
+
+
+def _reduced(op: ir.Operation, operands: list[ir.Value], dims: list[int], shape: list[int]) -> ir.Operation:
+    """Such a reduction as ``op`` of other operands, over other dimensions, to results of ``shape``."""
+    made = op.clone()
+    for number, operand in enumerate(operands):
+        made.operands[number] = operand
+    made.attributes["dimensions"] = ir.DenseI64ArrayAttr.get(dims)
+    for result in made.results:
+        result.set_type(ir.RankedTensorType.get(shape, result.type.element_type))
+    return made

@@ -142,3 +142,23 @@ func.func @powers_of_integers(%a: tensor<3xi32>, %b: tensor<3xui8>) -> (tensor<3
   %1 = stablehlo.power %b, %b : tensor<3xui8>
   return %0, %1 : tensor<3xi32>, tensor<3xui8>
 }
+
+// Sums and products of 5,000 elements are those of 64 parts of 79, the last of which has initial values behind it.
+// CHECK-LABEL: @two_results_of_parts
+// CHECK: %[[PADDED:.*]] = stablehlo.pad %arg0, %[[ZERO:.*]], low = [0, 0], high = [0, 56], interior = [0, 0]
+// CHECK: %[[PARTS:.*]] = stablehlo.reshape %[[PADDED]] : (tensor<3x5056xf32>) -> tensor<3x64x79xf32>
+// CHECK: %[[FIRST:.*]]:2 = stablehlo.reduce(%[[PARTS]] init: %[[ZERO]]), ({{.*}}) across dimensions = [2] {{.*}} -> (tensor<3x64xf32>, tensor<3x64xf32>)
+// CHECK: %[[ALL:.*]]:2 = stablehlo.reduce(%[[FIRST]]#0 init: %[[ZERO]]), (%[[FIRST]]#1 {{.*}}) across dimensions = [1] {{.*}} -> (tensor<3xf32>, tensor<3xf32>)
+// CHECK: return %[[ALL]]#0, %[[ALL]]#1
+func.func @two_results_of_parts(%x: tensor<3x5000xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %r:2 = stablehlo.reduce(%x init: %zero), (%x init: %one) across dimensions = [1]
+      : (tensor<3x5000xf32>, tensor<3x5000xf32>, tensor<f32>, tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>)
+   reducer(%a: tensor<f32>, %b: tensor<f32>) (%c: tensor<f32>, %d: tensor<f32>) {
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    %product = stablehlo.multiply %c, %d : tensor<f32>
+    stablehlo.return %sum, %product : tensor<f32>, tensor<f32>
+  }
+  return %r#0, %r#1 : tensor<3xf32>, tensor<3xf32>
+}
