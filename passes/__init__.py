@@ -1,28 +1,18 @@
-"""Every pass of the project: the classes with a name in the modules of the phases."""
+"""Every pass of the project, by name: the classes in the files of the phases."""
 
-import pkgutil
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipu_mlir.passes.core.base import Pass
+    from ipu_mlir.passes.core.registry import PassesByName
 
-    PASSES: tuple[type[Pass], ...]
+    PASSES: PassesByName
 
 
 def __getattr__(name: str) -> Any:
-    """Find ``PASSES`` when they are first asked for: who needs one module of a phase need not import all of them."""
+    """Look for the files of ``PASSES`` when it is first asked for: who needs one module of a phase need not."""
     if name != "PASSES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ipu_mlir.passes.core.base import Pass
+    from ipu_mlir.passes.core.registry import PassesByName
 
-    found = tuple(
-        each
-        for phase in pkgutil.iter_modules(__path__, f"{__name__}.")
-        if phase.ispkg
-        for file in pkgutil.walk_packages(import_module(phase.name).__path__, f"{phase.name}.")
-        for each in vars(import_module(file.name)).values()
-        if isinstance(each, type) and issubclass(each, Pass) and each.__module__ == file.name and hasattr(each, "name")
-    )
-    globals()["PASSES"] = found
+    globals()["PASSES"] = found = PassesByName(__path__, __name__)
     return found

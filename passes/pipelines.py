@@ -1,6 +1,6 @@
 """Named pipelines: what each runs, in order, as pipeline elements in text; they may name each other."""
 
-from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
+from ipu_mlir.passes.supersteps.bufferization import BUFFERIZE
 
 IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-calls",

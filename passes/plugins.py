@@ -20,9 +20,10 @@ from ipu_mlir.dialects.codelets.library import LIBRARY, register
 from ipu_mlir.dialects.support.bindings import ext
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.pipeline_text import PipelineError
-from ipu_mlir.passes.core.registry import by_name, suggestion
+from ipu_mlir.passes.core.registry import suggestion
 
 OURS = dict(LIBRARY)
 """The codelets of the compiler, before any plugin."""
@@ -70,9 +71,8 @@ def load_plugin(name: str | Path) -> Plugin:
         return _LOADED[key][1]
     module = import_file(Path(name)) if is_file else _import_module(text)
     plugin = plugin_of(module, text)
-    from ipu_mlir.passes import PASSES  # all of them, which who has no plugin may not need
-
-    by_name([*PASSES, *loaded_passes(each for other, (_, each) in _LOADED.items() if other != key), *plugin.passes])
+    others = loaded_passes(each for other, (_, each) in _LOADED.items() if other != key)
+    PASSES.with_others([*others, *plugin.passes])  # raises where two have one name
     for codelet in plugin.codelets:
         try:
             register(codelet)

@@ -38,9 +38,9 @@ def pipelines() -> str:
 def reference() -> str:
     """Every pass under a heading with its docstring, below a heading for the folder of its phase."""
     ran = (name for pipeline in ("ipu-import-stablehlo", "ipu-compile", "ipu-to-host") for name in _ran(pipeline))
-    order = [*ran, *(each.name for each in ALL_PASSES)]
+    order = [*ran, *ALL_PASSES]
     by_phase: dict[str, list[type[Pass]]] = {}
-    for each in sorted(ALL_PASSES, key=lambda each: order.index(each.name)):
+    for each in sorted(ALL_PASSES.values(), key=lambda each: order.index(each.name)):
         folder = each.__module__.removeprefix("ipu_mlir.passes.").partition(".")[0]
         by_phase.setdefault(f"passes/{folder}" if folder != "ipu_mlir" else "ipu_mlir/compilation", []).append(each)
     phases = (f"### {phase}\n\n{''.join(map(_section, passes))}" for phase, passes in by_phase.items())

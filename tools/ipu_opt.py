@@ -94,14 +94,14 @@ class _Reports:
 
 def _registry(files: Sequence[str]) -> "Registry":
     """Our passes and pipelines, and those of plugins; their dialects and codelets become known as well."""
-    from ipu_mlir.compilation.kernels import ALL_PASSES
+    from ipu_mlir.compilation.kernels import Kernels
+    from ipu_mlir.passes import PASSES
     from ipu_mlir.passes.core.pipeline_steps import Registry
-    from ipu_mlir.passes.core.registry import by_name
     from ipu_mlir.passes.pipelines import PIPELINES
     from ipu_mlir.passes.plugins import load_installed, load_plugin, loaded_passes
 
     loaded = loaded_passes([*load_installed(), *map(load_plugin, files)])
-    return Registry(by_name([*ALL_PASSES, *loaded]), PIPELINES)
+    return Registry(PASSES.with_others([Kernels, *loaded]), PIPELINES)
 
 
 def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, ...]":

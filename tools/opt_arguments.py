@@ -63,7 +63,7 @@ class _OptParser(Parser):
         from ipu_mlir.passes.core import upstream_passes
         from ipu_mlir.passes.pipelines import PIPELINES
 
-        return [*(each.name for each in ALL_PASSES), *PIPELINES, *upstream_passes.NAMES]
+        return [*ALL_PASSES, *PIPELINES, *upstream_passes.NAMES]
 
 
 def _parser() -> Parser:

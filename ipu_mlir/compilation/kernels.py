@@ -56,5 +56,5 @@ class Kernels(Pass):
                 block.append(op.detach_from_parent())
 
 
-ALL_PASSES: tuple[type[Pass], ...] = (*PASSES, Kernels)
+ALL_PASSES = PASSES.with_others([Kernels])
 """What ``ipu-opt`` runs: the passes of the compiler, and the one that asks the runtime what it makes of a program."""

@@ -17,7 +17,6 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
 from ipu_mlir.passes.core.options import make_pass
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, leaves, replace_pass
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -35,7 +34,7 @@ from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 
 
-_REGISTRY = Registry(by_name(PASSES), PIPELINES)
+_REGISTRY = Registry(PASSES, PIPELINES)
 TO_HOST = _REGISTRY.resolve("ipu-to-host")
 
 _CHECKS = (MarkReplicas(all_branches=True), CheckSupersteps(), CheckMemory())
@@ -183,7 +182,7 @@ def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering
 
 def with_plugins() -> Registry:
     """Our passes and pipelines, and the passes of plugins."""
-    return Registry(by_name([*PASSES, *loaded_passes()]), PIPELINES)
+    return Registry(PASSES.with_others(loaded_passes()), PIPELINES)
 
 
 def to_host(module: ir.Operation) -> list[PassTime]:

@@ -14,7 +14,6 @@ from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -51,7 +50,7 @@ class Variants:
             raise CompileError(f"{entry!r} is placed on tiles already; settings matter for linalg on plain tensors")
         if unsupported_ops(self.source.operation):
             plan_lowering().run(entries_alone(self.source.operation, (entry,)), "l1")
-        registry = Registry(by_name(PASSES), PIPELINES)
+        registry = Registry(PASSES, PIPELINES)
         steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
         first = next(place for place, step in enumerate(steps) if _is(step, Partition))
         self._rest = [step for step in steps[first:] if not _is(step, CheckMemory)]

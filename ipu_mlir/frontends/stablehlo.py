@@ -14,7 +14,6 @@ def import_stablehlo(module: ir.Operation) -> None:
         from ipu_mlir.passes import PASSES  # which takes longer than to look at a module that is none
         from ipu_mlir.passes.core.manager import run_steps
         from ipu_mlir.passes.core.pipeline_steps import Registry
-        from ipu_mlir.passes.core.registry import by_name
         from ipu_mlir.passes.pipelines import PIPELINES
 
-        run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"), verify=())
+        run_steps(module, Registry(PASSES, PIPELINES).resolve("ipu-import-stablehlo"), verify=())

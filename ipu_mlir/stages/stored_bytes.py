@@ -12,7 +12,6 @@ from ipu_mlir.optimizers.optimizer import is_float
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.pipelining.stage_types import gradient_name
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -46,7 +45,7 @@ def stored_bytes(layer: Callable[[Any, Any], Any], parameters: Any, x: Any, reco
 
     rows = tree_map(lambda spec: TensorSpec((count, *spec.shape), spec.dtype), x)
     module, _ = function(run).trace_call((parameters, rows))
-    run_steps(module.operation, Registry(by_name(PASSES), PIPELINES).resolve(list(_SPLITTING)))
+    run_steps(module.operation, Registry(PASSES, PIPELINES).resolve(list(_SPLITTING)))
     described = pipeline_of(next(iter(list_ops(module.operation, PIPELINE))))
     kinds = {symbol_of(op): op.attributes["function_type"].value for op in list_ops(module.operation, "func.func")}
     forward, own = kinds[f"{gradient_name(described, 1)}_forward"], kinds[described.functions[1]]

@@ -92,7 +92,7 @@ class Registry:
     pipelines: Mapping[str, Sequence[str]]
 
     def __post_init__(self) -> None:
-        if both := sorted(set(self.passes) & set(self.pipelines)):
+        if both := [each for each in self.pipelines if each in self.passes]:
             raise PipelineError(f"'{both[0]}' is both a pass and a pipeline; rename one")
 
     def resolve(self, pipeline: Pipeline) -> tuple[Step, ...]:

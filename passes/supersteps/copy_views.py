@@ -4,18 +4,13 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.place_tensors import bring_operands
+from ipu_mlir.passes.supersteps.bufferization import BUFFERIZE
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
-BUFFERIZE = (
-    "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
-    "function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map "
-    "allow-return-allocs-from-loops buffer-alignment=0}"
-)
-"""The pass that decides about copies, with the options of this compiler."""
 _IN_PLACE = "__inplace_operands_attr__"
 """Of an op after the analysis: for each operand "true", "false" where it will be copied, or "none"."""
 _ACCESS, _EQUIVALENT = "bufferization.access", "__equivalent_func_args__"

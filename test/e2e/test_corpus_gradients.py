@@ -12,7 +12,6 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 
 LEARNING_RATE = 0.01
@@ -38,7 +37,7 @@ def gradient_of_the_loss(program: Program) -> tuple[str, dict[int, int]]:
         end.erase()
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, [value.type]))
         steps = f"ipu-autodiff{{of=main by={','.join(map(str, sorted(updates)))}}}"
-        run_steps(module.operation, Registry(by_name(PASSES), PIPELINES).resolve(steps))
+        run_steps(module.operation, Registry(PASSES, PIPELINES).resolve(steps))
     return str(module), updates
 
 

@@ -10,7 +10,6 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.dialects.support.parsing import Source, parse_module, split_input
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.plugins import loaded_passes
 
 _NAME = re.compile(r"[%@#^!][\w$.]+(?:::@[\w$.]+)*|--?[a-z][a-z0-9-]+|[A-Za-z_][\w$]*(?:[.-][\w$]+)*")
@@ -74,7 +73,7 @@ class Document:
         op = _ops().get(text)
         if op is not None:
             return f"**{text}**\n\n{_docstring(op)}"
-        known = by_name([*ALL_PASSES, *loaded_passes()]).get(text.lstrip("-"))
+        known = ALL_PASSES.with_others(loaded_passes()).get(text.lstrip("-"))
         if known is not None:
             return f"**{known.name}** (pass)\n\n{_docstring(known)}"
         defined = self.definition(name)

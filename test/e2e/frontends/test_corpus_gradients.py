@@ -12,7 +12,6 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.support.value_attributes import set_function_type
 
@@ -34,7 +33,7 @@ def gradient_of_the_loss(text: str, result: int, by: list[int]) -> str:
         set_function_type(main)
     numbers = ",".join(map(str, by))
     steps = f"canonicalize,ipu-autodiff{{of=main by={numbers}}}"
-    run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve(steps))
+    run_steps(module, Registry(PASSES, PIPELINES).resolve(steps))
     return str(module)
 
 

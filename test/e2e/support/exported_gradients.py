@@ -11,7 +11,6 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 
 
@@ -19,7 +18,7 @@ def differentiated(text: str, by: Sequence[int]) -> str:
     """StableHLO with one entry that gives one float, as linalg with the entry ``main_gradient`` beside it."""
     module = parse_module(text, dialect.context())
     steps = f"ipu-import-stablehlo,ipu-autodiff{{of=main by={','.join(map(str, by))}}}"
-    run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve(steps))
+    run_steps(module, Registry(PASSES, PIPELINES).resolve(steps))
     return str(module)
 
 

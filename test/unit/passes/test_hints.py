@@ -10,11 +10,10 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.support.rewriting import list_ops
 
-REGISTRY = Registry(by_name(PASSES), PIPELINES)
+REGISTRY = Registry(PASSES, PIPELINES)
 LAST_TILE = "#ipu.mapping<4, [[4, 4, 1, 0]], 0, 3>"
 HALVES = "#ipu.mapping<4, [[2, 4, 1, 1]], 0, 2>"
 

@@ -13,10 +13,9 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 
-REGISTRY = Registry(by_name(PASSES), PIPELINES)
+REGISTRY = Registry(PASSES, PIPELINES)
 
 
 def refusal(text, pipeline):

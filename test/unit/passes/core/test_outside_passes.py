@@ -10,11 +10,10 @@ from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.outside_passes import NESTING, OUTSIDE, outside
 from ipu_mlir.passes.core.pipeline_steps import Registry, UpstreamStep
 from ipu_mlir.passes.core.pipeline_text import PassText
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.core.upstream_passes import NAMES
 from ipu_mlir.passes.pipelines import PIPELINES
 
-REGISTRY = Registry(by_name(PASSES), PIPELINES)
+REGISTRY = Registry(PASSES, PIPELINES)
 CHANGES_THE_PROGRAM_ALONE = {
     "acc-specialize-for-device",
     "affine-loop-tile",

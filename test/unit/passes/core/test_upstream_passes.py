@@ -7,7 +7,6 @@ from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.pipeline_steps import Registry, UpstreamStep, leaves
 from ipu_mlir.passes.core.pipeline_text import PassText
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.core.upstream_passes import NAMES
 from ipu_mlir.passes.pipelines import PIPELINES
 
@@ -26,7 +25,7 @@ def test_each_of_them_exists() -> None:
 
 
 def test_those_that_our_pipelines_use_are_among_them() -> None:
-    steps = Registry(by_name(PASSES), PIPELINES).resolve([PassText(name) for name in PIPELINES])
+    steps = Registry(PASSES, PIPELINES).resolve([PassText(name) for name in PIPELINES])
     used = {step.name for step in leaves(steps) if isinstance(step, UpstreamStep)}
     assert {"canonicalize", "cse"} < used <= set(NAMES)
 

@@ -8,13 +8,12 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.preparation.overwritten_views import is_overwritten
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
-REGISTRY = Registry(by_name(PASSES), PIPELINES)
+REGISTRY = Registry(PASSES, PIPELINES)
 START = """
 func.func @main(%x: tensor<4xf32>, %new: tensor<1xf32>, %flags: tensor<i1>) -> (tensor<4xf32>, tensor<2xf32>) {
   %zero = arith.constant 0 : index

@@ -8,12 +8,11 @@ from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
-REGISTRY = Registry(by_name(PASSES), PIPELINES)
+REGISTRY = Registry(PASSES, PIPELINES)
 CONSTANTS = "\n".join(
     f"  %{name} = arith.constant {value} : index"
     for value, name in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"))
