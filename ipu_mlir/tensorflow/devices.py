@@ -1,10 +1,9 @@
 """The IPUs that a process has: which devices are configured, and what programs on them are compiled for."""
 
-import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.passes.programs.merge_remote_buffers import Merged
+from ipu_mlir.tensorflow.engine_options import report_folder, say_if_unknown_flag
 
 MOST_LISTED = 16
 """IPUs of the system whose listing ``select_ipus`` counts in."""
@@ -149,7 +149,10 @@ def is_ipu(device: str) -> bool:
 def flags() -> dict[str, str]:
     """The options in the environment variable ``TF_POPLAR_FLAGS``, those without a value as ``true``."""
     given = (each.removeprefix("--").partition("=") for each in os.environ.get("TF_POPLAR_FLAGS", "").split())
-    return {name.replace("-", "_"): value or "true" for name, _, value in given}
+    found = {name.replace("-", "_"): value or "true" for name, _, value in given}
+    for name in found:
+        say_if_unknown_flag(name)
+    return found
 
 
 def is_synthetic(category: str) -> bool:
@@ -157,25 +160,3 @@ def is_synthetic(category: str) -> bool:
     given = flags()
     named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
     return "use_synthetic_data" in given or category in [each.strip() for each in named]
-
-
-def report_folder(options: Mapping[str, Any]) -> str:
-    """Where ``autoReport`` of the engine's options, or of ``POPLAR_ENGINE_OPTIONS``, wants reports; empty for nowhere.
-
-    Raises:
-        ValueError: that variable holds no object of JSON.
-    """
-    text = os.environ.get("POPLAR_ENGINE_OPTIONS") or "{}"
-    try:
-        given = {**json.loads(text), **options}
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"POPLAR_ENGINE_OPTIONS is {text!r}, and options are JSON, as in "
-            '{"autoReport.all": "true", "autoReport.directory": "./report"}'
-        ) from error
-    asked = any(
-        str(value).lower() == "true"
-        for name, value in given.items()
-        if name.startswith("autoReport.") and name != "autoReport.directory"
-    )
-    return str(given.get("autoReport.directory", ".")) if asked else ""

@@ -8,7 +8,8 @@ from enum import Enum
 from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes the types of options
 
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags, report_folder
+from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags
+from ipu_mlir.tensorflow.engine_options import report_folder, say_without_effect_on_collectives
 from ipu_mlir.tensorflow.guide.option_tree import AttributeMetadata, Category, Group, Option
 from ipu_mlir.tensorflow.library_options import library_options
 
@@ -278,6 +279,8 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
     if config.ipu_model.tiles_per_ipu:
         target = replace(target, tiles_per_ipu=config.ipu_model.tiles_per_ipu)
     groups = ("convolutions", "matmuls", "pooling", "slices")
+    for name in config.gcl_poplar_options:
+        say_without_effect_on_collectives(name)
     library = library_options({name: getattr(config, name).poplar_options for name in groups})
     one = Device(
         replace(target, io_tiles=config.io_tiles.num_io_tiles),

@@ -1,6 +1,7 @@
 """The tree of options: types, defaults, names, dict and JSON; what it configures, and what it refuses."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,30 @@ def test_synthetic_data_by_category(monkeypatch):
     assert all(map(ipu.utils.use_synthetic_data_for, kinds))
     with pytest.raises(TypeError, match="expected a SyntheticDataCategory"):
         ipu.utils.use_synthetic_data_for("infeed")
+
+
+def test_options_of_the_engine_are_known(monkeypatch, caplog):
+    for name, instead in (("autoReport.al", "did you mean autoReport.all?"), ("reports", "there are autoReport.all")):
+        with pytest.raises(ValueError, match=f"{name} is no option of the engine; {re.escape(instead)}"):
+            configured(compilation_poplar_options={name: "true"})
+    with pytest.raises(ValueError, match=r"autoReport\.all is 'yes', expected 'true' or 'false'"):
+        configured(compilation_poplar_options={"autoReport.all": "yes"})
+    monkeypatch.setenv("POPLAR_ENGINE_OPTIONS", '{"opt.maxCompilationThreads": "2"}')
+    configured(compilation_poplar_options={"debug.computeInstrumentationLevel": "tile"}, gcl_poplar_options={"m": "1"})
+    configured()
+    said = [record.getMessage().partition(" has no effect here")[0] for record in caplog.records]
+    options = ("opt.maxCompilationThreads", "debug.computeInstrumentationLevel")
+    assert sorted(said) == sorted(["gcl_poplar_options: m", *(f"option {name} of the engine" for name in options)])
+
+
+def test_flags_are_known(monkeypatch, caplog):
+    monkeypatch.setenv("TF_POPLAR_FLAGS", "--use_ipu_modl --use_synthetic_data --max_infeed_threads=2")
+    assert not ipu.utils.running_on_ipu_model() and ipu.utils.use_synthetic_data_for(
+        ipu.utils.SyntheticDataCategory.Infeed
+    )
+    ends = ("--use_ipu_modl has no effect here; did you mean --use_ipu_model?", "use_ipu_model, use_synthetic_data")
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2 and all(line.endswith(end) for line, end in zip(said, ends, strict=True))
 
 
 def test_reports_are_asked_for_by_options_of_the_engine(monkeypatch):
