@@ -89,6 +89,14 @@ def _gather_nd(x: Any, indices: Any, *, batch_dims: int | None = 0, **_: Any) ->
     return x[(*samples, *(indices[..., each] for each in range(indices.shape[-1])))]
 
 
+@rule("GatherElements")
+def _gather_elements(x: Any, indices: Any, *, axis: int | None = 0, **_: Any) -> Any:
+    """Of fewer places than there are elements, those of the first ones."""
+    axis = (axis or 0) % len(x.shape)
+    x = x[tuple(slice(None) if each == axis else slice(size) for each, size in enumerate(indices.shape))]
+    return np.take_along_axis(x, indices, axis)
+
+
 @rule("Einsum")
 def _einsum(*operands: Any, equation: Any, **_: Any) -> Any:
     return np.einsum(text(equation).replace(" ", ""), *operands).astype(operands[0].dtype)

@@ -302,3 +302,18 @@ def test_what_the_reference_evaluator_has_wrong_or_lacks():
         state = np.maximum(each * weights["w"][0, :, 0] + state, 0)
         expected.append(state)
     np.testing.assert_allclose(rows[:, 0, 0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("axis", "places"), [(1, [[0, -1], [2, 1]]), (0, [[0, -1, 1]]), (-1, [[4], [0]])])
+def test_places_may_be_fewer_than_elements_beside_their_axis(axis: int, places: list):
+    """As torch.gather exports them; onnxruntime takes them, the reference evaluator does not."""
+    x, places = np.arange(15, dtype=np.float32).reshape(3, 5), np.array(places)
+    around = [np.arange(size) for size in places.shape]
+    where = list(np.ix_(*around))
+    where[axis] = places
+    types = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)]
+    types.append(helper.make_tensor_value_info("places", TensorProto.INT64, places.shape))
+    node = helper.make_node("GatherElements", ["x", "places"], ["y"], axis=axis)
+    graph = helper.make_graph([node], "few", types, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x, places), x[tuple(where)])
