@@ -107,7 +107,8 @@ def _layer(
     """
     w, r, b = weights
     x = np.swapaxes(x, 0, 1) if layout else x
-    functions = list(_functions(activations or usual * w.shape[0], activation_alpha, activation_beta, clip))
+    names = activations or usual * w.shape[0]
+    functions = list(_functions(names, len(usual), activation_alpha, activation_beta, clip))
     direction = direction.decode() if isinstance(direction, bytes) else direction or "forward"
     rows, last = [], []
     for number in range(w.shape[0]):
@@ -142,11 +143,14 @@ def _step(cell: Callable[..., Any], r: Any, b: Any, lengths: Any, state: tuple[A
 
 
 def _functions(
-    names: Sequence[Any], alphas: Sequence[float] | None, betas: Sequence[float] | None, clip: float | None
+    names: Sequence[Any], count: int, alphas: Sequence[float] | None, betas: Sequence[float] | None, clip: float | None
 ) -> Iterator[Callable[[Any], Any]]:
-    """Activations; those that have an alpha or a beta take the next one that the model gives."""
+    """Activations, ``count`` a direction; those that have an alpha or a beta take the next one that the model gives.
+
+    The third one of an LSTM, of what its cell holds, gets it unclipped, as in onnxruntime.
+    """
     given = iter(alphas or ()), iter(betas or ())
-    for name in names:
+    for place, name in enumerate(names):
         text = name.decode() if isinstance(name, bytes) else name
         if text.lower() not in _ACTIVATIONS:
             raise TypeError(
@@ -154,7 +158,7 @@ def _functions(
             )
         function, usual = _ACTIVATIONS[text.lower()]
         numbers = [next(more, value) for more, value in zip(given, usual, strict=False)]
-        yield partial(_clipped, function, numbers, clip)
+        yield partial(_clipped, function, numbers, None if place % count == 2 else clip)
 
 
 def _clipped(function: Callable[..., Any], numbers: Sequence[float], clip: float | None, x: Any) -> Any:

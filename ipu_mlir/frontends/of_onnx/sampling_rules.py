@@ -29,16 +29,18 @@ def _resize(
     if is_first:  # of opset 10, whose second input are the scales
         roi, scales, settings = None, roi, {**settings, "coordinate_transformation_mode": "asymmetric"}
     factors, made = _factors([x.shape[axis] for axis in along], scales, sizes, text(keep_aspect_ratio_policy))
+    has_sizes = sizes is not None and text(keep_aspect_ratio_policy) == "stretch"
     settings = {name: settings[name] for name in _SAMPLED if settings.get(name) is not None}
     dtype = x.dtype
     outside = np.zeros((1,) * rank, bool)
     for place, axis in enumerate(along):
         if is_first:
             settings["nearest_mode"] = "ceil" if factors[place] < 1 else "floor"
+        factor = None if has_sizes else factors[place]
         if text(settings.get("coordinate_transformation_mode", "half_pixel")) in _BETWEEN_ENDS:
-            factors[place] = made[place] / x.shape[axis]  # these go by whole sizes
+            factor = made[place] / x.shape[axis]  # these go by whole sizes
         window = None if roi is None or not roi.size else [roi[place], roi[place + len(along)]]
-        shares = _shares(x.shape[axis], made[place], factors[place], window, settings)
+        shares = _shares(x.shape[axis], made[place], factor, window, settings)
         if shares.shape[0] != shares.shape[1] or (shares != np.eye(len(shares))).any():
             x = _along(x, axis, shares)
         is_out = shares.sum(axis=1) == 0
@@ -71,29 +73,40 @@ def _factors(sizes: Sequence[int], scales: Any, wanted: Any, policy: str) -> tup
     return factors, [int(each) for each in wanted]
 
 
-def _shares(size: int, made: int, factor: float, window: Any, settings: dict[str, Any]) -> np.ndarray:
-    """The shares of ``size`` rows in each of ``made`` ones, as the definition has them; none of a row outside."""
-    if made == size and factor == 1 and window is None:
+def _shares(size: int, made: int, factor: float | None, window: Any, settings: dict[str, Any]) -> np.ndarray:
+    """The shares of ``size`` rows in each of ``made`` ones, as the definition has them; none of a row outside.
+
+    Args:
+        factor: by which places are computed; None for the ratio of the sizes, which may be no number of 32 bits.
+    """
+    if made == size and factor in (None, 1) and window is None:
         return np.eye(size)
-    scale = np.float32(factor)
-    if int(size * float(scale)) == made - 1:  # of 7 / 5 and others, whose nearest number is below them
-        scale = np.nextafter(scale, np.float32(np.inf))
     values = {
         "x": np.eye(size, dtype=np.float32),
         "roi": np.array([0, 1] if window is None else window, np.float32),
-        "scales": np.array([scale]),
+        "sizes": np.array([made]) if factor is None else np.zeros(0, np.int64),
+        "scales": np.array([] if factor is None else [_scale(size, made, factor)], np.float32),
     }
     inputs = [
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, each.shape) for name, each in values.items()
+        onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(each.dtype), each.shape)
+        for name, each in values.items()
     ]
-    node = onnx.helper.make_node("Resize", ["x", "roi", "scales"], ["y"], axes=[0], **settings)
+    by = ["", "sizes"] if factor is None else ["scales"]
+    node = onnx.helper.make_node("Resize", ["x", "roi", *by], ["y"], axes=[0], **settings)
     result = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
     graph = onnx.helper.make_graph([node], "rows", inputs, [result])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 19)], ir_version=9)
-    (found,) = ReferenceEvaluator(model).run(None, values)
+    (found,) = map(np.asarray, ReferenceEvaluator(model).run(None, values))
     if found.shape != (made, size):
         raise TypeError(f"Resize of {size} rows by {factor} to {made}, which is no size that the factor gives")
     return found
+
+
+def _scale(size: int, made: int, factor: float) -> np.float32:
+    scale = np.float32(factor)
+    if int(size * float(scale)) == made - 1:  # of 7 / 5 and others, whose nearest number is below them
+        scale = np.nextafter(scale, np.float32(np.inf))
+    return scale
 
 
 def _along(x: Any, axis: int, shares: np.ndarray) -> Any:

@@ -317,3 +317,37 @@ def test_places_may_be_fewer_than_elements_beside_their_axis(axis: int, places: 
     graph = helper.make_graph([node], "few", types, [helper.make_empty_tensor_value_info("y")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x, places), x[tuple(where)])
+
+
+@pytest.mark.parametrize(("how", "columns"), [("round_prefer_ceil", [0, 2, 3, 5]), ("floor", [0, 1, 3, 4])])
+def test_places_of_a_resized_image_go_by_the_ratio_of_sizes(how: str, columns: list):
+    """Which float32 does not have: 6 by 4 is a bit less than 1.5 there, and a place on a tie goes the other way."""
+    x = np.arange(30, dtype=np.float32).reshape(1, 1, 5, 6)
+    node = helper.make_node(
+        "Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric",
+        nearest_mode=how,
+    )  # fmt: skip
+    graph = helper.make_graph(
+        [node], "resized", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_empty_tensor_value_info("y")], [numpy_helper.from_array(np.array([1, 1, 5, 4]), "sizes")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x), x[..., columns])
+
+
+def test_what_the_cell_of_an_lstm_holds_is_not_clipped():
+    """As in onnxruntime, which clips what gates and candidates are made of."""
+    x = np.full((4, 1, 1), 5, np.float32)
+    weights = {"w": np.ones((1, 4, 1), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["rows"], hidden_size=1, clip=0.5)
+    graph = helper.make_graph(
+        [node], "clipped", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_empty_tensor_value_info("rows")],
+        [numpy_helper.from_array(each, name) for name, each in weights.items()],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    gate, cell, expected = 1 / (1 + np.exp(-0.5)), 0.0, []
+    for _ in x:
+        cell = gate * cell + gate * np.tanh(0.5)
+        expected.append(gate * np.tanh(cell))
+    np.testing.assert_allclose(ipu.compile(model, target=TARGET)(x)[:, 0, 0, 0], expected, rtol=1e-5)
