@@ -1,12 +1,13 @@
 """The machine that a program is compiled for."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
 from ipu_mlir.dialects.machine.figures import FIGURES, MAY_BE_ABSENT, chip_named
 from ipu_mlir.dialects.support.errors import Settings, TargetError
+from ipu_mlir.dialects.support.pictures import table, title
 
 SELECTION_ORDERS = ("auto", "zigzag", "snake", "hoof")
 MOST_TILES, MOST_IPUS = 1_000_000_000, 4096
@@ -116,6 +117,12 @@ class Target:
                 f"a target needs io_tiles between 0 and {self.tiles_per_ipu - 1}, so that one of its "
                 f"{self.tiles_per_ipu} tiles is left for the program; got {self.io_tiles}"
             )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how many tiles there are, and all figures."""
+        figures = ((field.name, getattr(self, field.name)) for field in fields(self) if field.name != "name")
+        rows = [(name, f"{value:,}" if type(value) in (int, float) else str(value)) for name, value in figures]
+        return title(f"{self.name}: {self.num_tiles:,} tiles") + table(("figure", "value"), rows)
 
     @property
     def num_compute_tiles(self) -> int:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ipu_mlir.dialects.storage.npz import read_arrays, write_arrays
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.pictures import table, title
 from ipu_mlir.runtime.engine.elements import Statistics
 from ipu_mlir.runtime.engine.infeeds import Infeed
 from ipu_mlir.runtime.engine.state import State
@@ -254,8 +255,20 @@ class Session(Mapping[str, Any]):
             "values over, also between processes"
         )
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the variables with their types, without what they hold."""
+        rows = [(name, _types_of(each)) for name, each in self._variables.items()]
+        return title(repr(self)) + (table(("variable", "type"), rows) if rows else "")
+
     def __repr__(self) -> str:
         return f"<Session of {', '.join(self._programs)} with {', '.join(self._variables) or 'no variables'}>"
+
+
+def _types_of(variable: Any) -> str:
+    """Shapes and element types; nothing of a variable that only the text of a program has."""
+    if variable is None:
+        return ""
+    return str(variable.spec) if variable.kind == "remote" else ", ".join(map(str, variable.specs.values()))
 
 
 def _elements_of(source: Any) -> Callable[[], Iterator[Any]]:

@@ -66,6 +66,19 @@ def test_a_profile_shows_cycles_and_memory(executable: Any) -> None:
     assert html.count("<title>tile ") == 4, "a cell for each tile"
 
 
+def test_a_target_shows_its_figures() -> None:
+    text = text_of(ipu.Target(ipus=2, tiles_per_ipu=4)._repr_html_())
+    assert "ipu2: 8 tiles" in text
+    assert re.search(r"clock_hz\s*1,325,000,000\.0", text)
+
+
+def test_a_session_shows_its_variables() -> None:
+    v = ipu.Variable(np.zeros((2, 3), np.float32), name="v")
+    session = ipu.compile(lambda: v.assign(v.value + 1), args=[], target=ipu.Target(tiles_per_ipu=2)).session()
+    text = text_of(session._repr_html_())
+    assert "<Session of main with v>" in text and re.search(r"v\s*float32\[2, 3\]", text)
+
+
 def test_a_mapping_shows_the_tile_of_each_element() -> None:
     html = Mapping(6, (MappingLoop(2, 6, 1, 1),))._repr_html_()
     assert "6 elements on 3 tiles from 0 to 2" in text_of(html)
