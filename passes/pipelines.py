@@ -139,6 +139,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
     "ipu-raise-loads",
+    "ipu-select-places",
     "ipu-spread-sorts",
     "ipu-split-top-k",
     "ipu-split-transforms",

@@ -127,7 +127,7 @@ def _blocks_of(op: ir.Operation, nest: LoopNest, load: ir.Operation, at: int, ta
     table = load.operands[0].type
     if _table_bytes(table, at, target) <= largest:
         return 1
-    rows = prod(nest.extents[loop] for loop in _loops_of(load.operands[1 + at], op, nest))
+    rows = prod(nest.extents[loop] for loop in loops_of(load.operands[1 + at], op, nest))
     found = 4 * rows + element_type(str(table.element_type)).bytes * prod(nest.extents)
     tiles = target.tiles_per_ipu - target.io_tiles
     return blocks_of_rows(*_rows_of(table, at), tiles, -(-found // tiles), target.bytes_per_tile // _ENOUGH)
@@ -186,8 +186,8 @@ def _spread(op: ir.Operation, nest: LoopNest, number: int, at: int, blocks: int)
     table = load.operands[0]
     block_rows = -(-table.type.shape[at] // blocks)
     with ir.InsertionPoint(op), op.location:
-        loops = _loops_of(load.operands[1 + at], op, nest)
-        rows = _rows(op, nest, load.operands[1 + at], loops, table.type.shape[at])
+        loops = loops_of(load.operands[1 + at], op, nest)
+        rows = rows_asked_for(op, nest, load.operands[1 + at], loops, table.type.shape[at])
         in_blocks = _in_blocks(rows, blocks, block_rows)
         block = elementwise(rows, rows.type.element_type, lambda row: _quotient(row, block_rows)).results[0]
         found = _from_each_block(nest, number, at, loops, _table_in_blocks(table, at, blocks), in_blocks)
@@ -200,7 +200,7 @@ def _spread(op: ir.Operation, nest: LoopNest, number: int, at: int, blocks: int)
     load.erase()
 
 
-def _loops_of(index: ir.Value, op: ir.Operation, nest: LoopNest) -> list[int]:
+def loops_of(index: ir.Value, op: ir.Operation, nest: LoopNest) -> list[int]:
     """The loops of ``op`` that ``index``, a value in its body, depends on, rising."""
     loops: set[int] = set()
     pending, seen = [index], {index}
@@ -221,7 +221,7 @@ def _loops_of(index: ir.Value, op: ir.Operation, nest: LoopNest) -> list[int]:
     return sorted(loops)
 
 
-def _rows(op: ir.Operation, nest: LoopNest, index: ir.Value, loops: list[int], size: int) -> ir.Value:
+def rows_asked_for(op: ir.Operation, nest: LoopNest, index: ir.Value, loops: list[int], size: int) -> ir.Value:
     """The nearest of ``size`` rows to ``index``, a value in the body of ``op``, per iteration of ``loops``."""
     own = op.regions[0].blocks[0]
     used = [n for n in range(nest.num_inputs) if _depends_on(nest, n, loops) and is_used(own.arguments[n])]

@@ -1,6 +1,6 @@
 """``ipu-spread-sorts``: long sorts over many tiles."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, terminator
@@ -13,7 +13,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.raising.ranks.sort_plan import SortPlan, plan_sort
+from ipu_mlir.passes.raising.ranks.sort_plan import Shape, SortPlan, plan_sort
 from ipu_mlir.passes.support.linalg_builders import (
     elementwise,
     fill_with,
@@ -52,7 +52,7 @@ class SpreadSorts(Pass):
         with module.context:
             target = module_target(module)
             for op in list_ops(module, "linalg.generic"):
-                if _is_call(op, "rank") and _is_one_row_of_integers(op):
+                if is_call(op, "rank") and is_one_row_of_integers(op):
                     self._spread(op, target)
 
     def _spread(self, op: ir.Operation, target: Target) -> None:
@@ -61,7 +61,7 @@ class SpreadSorts(Pass):
         if elements < self.shortest:
             return
         machine = machine_of(target)
-        ordered = [scatter for scatter in _ordered_by(op.results[0]) if _puts_all(scatter, elements)]
+        ordered = [scatter for scatter in ordered_by(op.results[0]) if puts_all(scatter, elements)]
         most_bytes = tuple(map(_element_bytes, [*keys, *(scatter.operands[2] for scatter in ordered)]))
         plan = plan_sort(elements, (*most_bytes, 4), target.num_compute_tiles, machine)
         if plan is None or plan.cycles >= _cycles_of_ranks(keys, target, machine):
@@ -69,12 +69,12 @@ class SpreadSorts(Pass):
         for together in _sorted_together(ordered):
             with ir.InsertionPoint(together[0]), together[0].location:
                 payloads = [scatter.operands[2] for scatter in together]
-                in_order = sort_over_tiles([*_flat(keys), _places(elements), *payloads], plan)
+                in_order = sort_over_tiles([*_flat(keys), places_of(elements), *payloads], plan)
             for scatter, value in zip(together, in_order[len(keys) + 1 :], strict=True):
                 scatter.results[0].replace_all_uses_with(value)
         for scatter in ordered:
             scatter.erase()
-        if _is_read(op):
+        if is_read(op):
             with ir.InsertionPoint(op), op.location:
                 op.results[0].replace_all_uses_with(_ranks(_flat(keys), op.results[0].type, plan))
             op.erase()
@@ -108,11 +108,11 @@ def _element_bytes(tensor: ir.Value) -> int:
     return element_type(str(tensor.type.element_type)).bytes
 
 
-def _is_read(op: ir.Operation) -> bool:
+def is_read(op: ir.Operation) -> bool:
     """True if anything but views and casts that nobody reads uses the result of ``op``."""
     for use in op.results[0].uses:
         user = use.owner.operation
-        if not (user.name in _VIEWS or _casts_only(user)) or _is_read(user):
+        if not (user.name in _VIEWS or _casts_only(user)) or is_read(user):
             return True
     return False
 
@@ -120,8 +120,13 @@ def _is_read(op: ir.Operation) -> bool:
 def sort_over_tiles(tensors: Sequence[ir.Value], plan: SortPlan) -> list[ir.Value]:
     """``tensors`` of one dimension in the order of their tuples, by ``plan``, at the current insertion point."""
     (elements,) = tensors[0].type.shape
-    values = [_padded(tensor, plan.elements) for tensor in tensors]
-    for shape in plan.steps():
+    return [_first(value, elements) for value in in_order(tensors, plan.elements, plan.steps())]
+
+
+def in_order(tensors: Sequence[ir.Value], elements: int, steps: Iterable[Shape]) -> list[ir.Value]:
+    """``tensors`` of one dimension, with what comes last behind them up to ``elements``, after ``steps`` of a sort."""
+    values = [_padded(tensor, elements) for tensor in tensors]
+    for shape in steps:
         shaped = [reshaped(value, shape) for value in values]
         maps = [identity_map(len(shape))] * (2 * len(shaped))
         empties = [upstream("tensor").EmptyOp(list(shape), each.type.element_type).result for each in shaped]
@@ -133,8 +138,8 @@ def sort_over_tiles(tensors: Sequence[ir.Value], plan: SortPlan) -> list[ir.Valu
             lambda _, shaped=shaped: [zero(each.type.element_type) for each in shaped],
             {"library_call": ir.StringAttr.get(SORT_TUPLES.name)},
         )
-        values = [reshaped(result, [plan.elements]) for result in step.results]
-    return [_first(value, elements) for value in values]
+        values = [reshaped(result, [elements]) for result in step.results]
+    return values
 
 
 def _padded(tensor: ir.Value, elements: int) -> ir.Value:
@@ -168,8 +173,8 @@ def _first(value: ir.Value, elements: int) -> ir.Value:
 def _ranks(keys: list[ir.Value], result: ir.RankedTensorType, plan: SortPlan) -> ir.Value:
     """The rank of each element: the places of the sorted, sorted by where they came from."""
     elements = keys[0].type.shape[0]
-    *_, came_from = sort_over_tiles([*keys, _places(elements)], plan)
-    _, ranks = sort_over_tiles([came_from, _places(elements)], plan)
+    *_, came_from = sort_over_tiles([*keys, places_of(elements)], plan)
+    _, ranks = sort_over_tiles([came_from, places_of(elements)], plan)
     index, cast = ir.IndexType.get(), upstream("arith").IndexCastOp
     return reshaped(elementwise(ranks, index, lambda x: cast(index, x).result).results[0], list(result.shape))
 
@@ -178,7 +183,7 @@ def _flat(keys: list[ir.Value]) -> list[ir.Value]:
     return [reshaped(key, [key.type.shape[1]]) for key in keys]
 
 
-def _places(elements: int) -> ir.Value:
+def places_of(elements: int) -> ir.Value:
     integer, cast = ir.IntegerType.get_signless(32), upstream("arith").IndexCastOp
     empty = upstream("tensor").EmptyOp([elements], integer).result
     place = generic([], [empty], [identity_map(1)], [True], lambda _: [cast(integer, loop_index(0)).result])
@@ -196,11 +201,11 @@ def _cycles_of_ranks(keys: list[ir.Value], target: Target, machine: Machine) -> 
     return int(ranks + multi_update_cycles(own, 1, dtype, machine, elements - own))
 
 
-def _is_call(op: ir.Operation, codelet: str) -> bool:
+def is_call(op: ir.Operation, codelet: str) -> bool:
     return "library_call" in op.attributes and ir.StringAttr(op.attributes["library_call"]).value == codelet
 
 
-def _is_one_row_of_integers(op: ir.Operation) -> bool:
+def is_one_row_of_integers(op: ir.Operation) -> bool:
     """True of ranks of all elements of one row by integers: a NaN would tie with all."""
     *keys, positions = list(op.operands)[:-1]
     outer, size, inner = keys[0].type.shape
@@ -208,14 +213,14 @@ def _is_one_row_of_integers(op: ir.Operation) -> bool:
     return is_whole and all(isinstance(key.type.element_type, ir.IntegerType) for key in keys)
 
 
-def _ordered_by(ranks: ir.Value) -> list[ir.Operation]:
+def ordered_by(ranks: ir.Value) -> list[ir.Operation]:
     """The scatters to places that are ``ranks``, as they are, in another shape or as other integers."""
     found = []
     for use in ranks.uses:
         op = use.owner.operation
         if op.name in _VIEWS or _casts_only(op):
-            found += _ordered_by(op.results[0])
-        elif _is_call(op, "scatter_set") and use.operand_number == 0:
+            found += ordered_by(op.results[0])
+        elif is_call(op, "scatter_set") and use.operand_number == 0:
             found.append(op)
     return found
 
@@ -236,7 +241,7 @@ def _casts_only(op: ir.Operation) -> bool:
     return value == block.arguments[0]
 
 
-def _puts_all(scatter: ir.Operation, elements: int) -> bool:
+def puts_all(scatter: ir.Operation, elements: int) -> bool:
     """True of a scatter of one dimension that puts every element of a tensor of ``elements`` somewhere."""
     if len(scatter.operands) != 5 or list(scatter.operands[4].type.shape) != [elements]:
         return False
