@@ -14,7 +14,6 @@ from ipu_mlir.passes.raising.matrices.on_all_tiles import (
     made,
     reduced,
     rolled,
-    scalar_of,
     slice_at,
 )
 from ipu_mlir.passes.support.codelet_calls import call_codelet, first_extremes
@@ -70,12 +69,8 @@ def _blocks(top: ir.Value | None, carried: Values, columns: int, widths: Sequenc
 def _block(top: ir.Value | None, start: ir.Value, carried: Values, widths: Sequence[int]) -> Values:
     """The same once the columns from ``start`` on are eliminated, whose diagonal begins so many rows below ``top``."""
     matrix, order, pivots = carried
-    (height, breadth), element, i32, width = (
-        matrix.type.shape,
-        matrix.type.element_type,
-        order.type.element_type,
-        widths[0],
-    )
+    (height, breadth), element, i32 = matrix.type.shape, matrix.type.element_type, order.type.element_type
+    width = widths[0]
     row = start if top is None else arith.AddIOp(top, start).result
     panel = slice_at(matrix, [0, start], [height, width])
     if len(widths) > 1:
@@ -92,17 +87,17 @@ def _block(top: ir.Value | None, start: ir.Value, carried: Values, widths: Seque
     matrix, order = inserted_at(factors, rows_taken(matrix, own), [0, start]), rows_taken(order, own)
     corner, beside = slice_at(factors, [row, 0], [width, width]), slice_at(matrix, [row, 0], [width, breadth])
     (solved,) = call_codelet("solve_lower_unit", [corner, beside], [beside.type.shape], [element])
-    ends = [scalar_of(arith.AddIOp(first, constant_index(width)).result) for first in (row, start)]
+    ends = [as_i32(arith.AddIOp(first, constant_index(width)).result) for first in (row, start)]
 
     def behind(dim: int, value: ir.Value, other: ir.Value | None = None) -> ir.Value:
         """``value`` from the end of the block on, in rows or columns; ``other``, or zeros, in front of that."""
 
         def body(at: Values, each: Values) -> ir.Value:
-            is_behind = compared("sge", arith.IndexCastOp(i32, at[dim]).result, each[0])
-            return arith.SelectOp(is_behind, each[1], each[2] if len(each) > 2 else zero(element)).result
+            is_behind = compared("sge", as_i32(at[dim]), ends[dim])
+            return arith.SelectOp(is_behind, each[0], each[1] if len(each) > 1 else zero(element)).result
 
         others = [] if other is None else [(other, (0, 1))]
-        return made(value.type.shape, element, [(ends[dim], ()), (value, (0, 1)), *others], body)
+        return made(value.type.shape, element, [(value, (0, 1)), *others], body)
 
     beside = behind(1, solved, beside)
     matrix = inserted_at(beside, matrix, [row, 0])
@@ -122,46 +117,43 @@ def _column(start: ir.Value, column: ir.Value, panel: ir.Value, pivots: ir.Value
     """
     (height, breadth), element, i32 = panel.type.shape, panel.type.element_type, pivots.type.element_type
     width = breadth - 1
-    row = scalar_of(arith.AddIOp(start, column).result)
-    left = scalar_of(arith.SubIOp(constant_index(width - 1), column).result)
+    row = as_i32(arith.AddIOp(start, column).result)
+    left = as_i32(arith.SubIOp(constant_index(width - 1), column).result)
     first = reshaped(slice_at(panel, [0, 0], [height, 1]), [height])
     pivot = _first_largest(first, row)
 
     def of_both(at: Values, each: Values) -> ir.Value:
-        value, place, top = each
-        wanted = arith.SelectOp(compared("eq", at[0], constant_index(0)), place, top).result
+        value, place = each
+        wanted = arith.SelectOp(compared("eq", at[0], constant_index(0)), place, row).result
         is_wanted = compared("eq", arith.IndexCastOp(i32, at[2]).result, wanted)
         return arith.SelectOp(is_wanted, value, zero(element)).result
 
-    alone = ((row, ()),)
-    inputs = [(panel, (2, 1)), (pivot, ()), *alone]
-    both = reduced([2, breadth], [height], zero(element), inputs, "arith.addf", of_both)
+    both = reduced([2, breadth], [height], zero(element), [(panel, (2, 1)), (pivot, ())], "arith.addf", of_both)
     chosen, top = (reshaped(slice_at(rolled(both, 1), [which, 0], [1, breadth]), [breadth]) for which in (0, 1))
     ends = [(reshaped(slice_at(both, [which, 0], [1, 1]), []), ()) for which in (0, 1)]
 
     def updated(at: Values, each: Values) -> ir.Value:
-        own, old, above, other, scale, old_top, place, top_row, count = each
+        own, old, above, other, scale, old_top, place = each
         number, behind = as_i32(at[0]), as_i32(at[1])
         is_top, is_place, below = (
-            compared(how, number, what) for how, what in (("eq", top_row), ("eq", place), ("sgt", top_row))
+            compared(how, number, what) for how, what in (("eq", row), ("eq", place), ("sgt", row))
         )
         own = either(is_top, above, either(is_place, other, own))
         old = either(is_place, old_top, old)  # of the top row, it is not looked at
         is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, scale, zero(element)).result
         factor = arith.DivFOp(old, either(is_zero, scalar_constant(element, 1.0), scale)).result
         less = arith.SubFOp(own, arith.MulFOp(factor, above).result).result
-        found = either(compared("slt", behind, count), less, own)
+        found = either(compared("slt", behind, left), less, own)
         found = either(compared("eq", at[1], constant_index(width - 1)), factor, found)
         return either(below, found, own)
 
-    inputs = [(rolled(panel, 1), (0, 1)), (first, (0,)), (chosen, (1,)), (top, (1,)), *ends]
-    inputs += [(pivot, ()), (row, ()), (left, ())]
+    inputs = [(rolled(panel, 1), (0, 1)), (first, (0,)), (chosen, (1,)), (top, (1,)), *ends, (pivot, ())]
     panel = made([height, breadth], element, inputs, updated)
 
     def with_pivot(at: Values, each: Values) -> ir.Value:
-        return either(compared("eq", arith.IndexCastOp(i32, at[0]).result, each[1]), each[2], each[0])
+        return either(compared("eq", as_i32(at[0]), row), each[1], each[0])
 
-    return [panel, made(pivots.type.shape, i32, [(pivots, (0, 1)), *alone, (pivot, ())], with_pivot)]
+    return [panel, made(pivots.type.shape, i32, [(pivots, (0, 1)), (pivot, ())], with_pivot)]
 
 
 def _first_largest(column: ir.Value, top: ir.Value) -> ir.Value:
@@ -174,10 +166,10 @@ def _first_largest(column: ir.Value, top: ir.Value) -> ir.Value:
 
     def size(at: Values, each: Values) -> ir.Value:
         number = arith.AddIOp(arith.MulIOp(at[0], constant_index(shape[1])).result, at[1]).result
-        is_below = compared("sge", as_i32(number), each[1])
+        is_below = compared("sge", as_i32(number), top)
         return either(is_below, math.AbsFOp(each[0]).result, scalar_constant(element, -1.0))
 
-    sizes = made(shape, element, [(reshaped(column, shape), (0, 1)), (top, ())], size)
+    sizes = made(shape, element, [(reshaped(column, shape), (0, 1))], size)
     best = reduced(shape[:1], shape[1:], scalar_constant(element, -1.0), [(sizes, (0, 1))], "arith.maximumf",
                    lambda at, each: each[0])  # fmt: skip
     own, part = (first_extremes(values, at, left, "first_maximum_or_nan")
