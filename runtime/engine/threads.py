@@ -9,29 +9,54 @@ from typing import Any
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 
 
+class _Task:
+    """Work for a helper; whoever takes the only turn decides whether it is done."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work, self._turn = work, [True]
+        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def _is_taken(self) -> bool:
+        """True if somebody was here before; list.pop() is atomic under the interpreter's lock."""
+        try:
+            return not self._turn.pop()
+        except IndexError:
+            return True
+
+    def run(self) -> None:
+        """Do it, if nobody has called it off."""
+        if self._is_taken():
+            return
+        try:
+            self._work()
+            self._done.put(None)
+        except BaseException as error:  # handed to the caller
+            self._done.put(error)
+
+    def end(self) -> BaseException | None:
+        """Call it off if it has not begun, as on a machine full of other work; else wait, and give its exception."""
+        return self._done.get() if self._is_taken() else None
+
+
 class _Helper:
     """A thread that waits for work, for ever; it does not keep the process alive."""
 
     def __init__(self) -> None:
-        self._work: SimpleQueue[tuple[Callable[[], None], SimpleQueue]] = SimpleQueue()
+        self._tasks: SimpleQueue[_Task] = SimpleQueue()
         threading.Thread(target=self._serve, name="ipu-mlir block helper", daemon=True).start()
 
     def _serve(self) -> None:
         prepare_numpy()
         while True:
-            work, done = self._work.get()
-            try:
-                work()
-                done.put(None)
-            except BaseException as error:  # handed to the caller
-                done.put(error)
-            del work, done
+            task = self._tasks.get()
+            task.run()
+            del task
 
-    def submit(self, work: Callable[[], None]) -> SimpleQueue:
-        """Start ``work``; the returned queue gets None or the exception when it is done."""
-        done: SimpleQueue = SimpleQueue()
-        self._work.put((work, done))
-        return done
+    def submit(self, work: Callable[[], None]) -> _Task:
+        """Start ``work`` soon."""
+        task = _Task(work)
+        self._tasks.put(task)
+        return task
 
 
 _idle: list[_Helper] = []
@@ -64,7 +89,7 @@ def run_blocks(
     try:
         _draw(blocks[0], pieces, units, size, arrays)
     finally:
-        errors = [error for error in (done.get() for done in waiting) if error is not None]
+        errors = [error for error in (task.end() for task in waiting) if error is not None]
         _idle.extend(helpers)
     if errors:
         raise errors[0]

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.contraction import LoopKinds, loop_kinds
 from ipu_mlir.runtime.translator.statements.cost import elementwise_us, gemm_us, largest_array
 from ipu_mlir.runtime.translator.statements.options import TranslatorOptions
-from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.statements.statements import Dot, Elementwise, LibraryCall, Reduce, Statement
 from ipu_mlir.runtime.translator.statements.transform import parallel_extents
 
 Places = Mapping[Buffer, Buffer]
@@ -23,6 +23,7 @@ _MOST_COUNTS = 12  # numbers of units that are tried per run
 _MOST_STARTS = 4
 _LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
 _TIMES_FASTER = 4  # a kernel than calls of NumPy: waking a thread is worth it for longer runs only
+_BYTES_PER_US = 16e3  # from and to memory, by one thread
 _FEW_RESULTS = 64  # rows and columns of a matrix of which each thread would pack a whole factor for half of one tile
 _LOST_ACROSS = 0.5  # of what a block is worth, if it has pieces of rows: slow to walk, and more of a cache
 
@@ -63,6 +64,7 @@ def unit_size(access: Access, statement: Statement, loop: int, units: int) -> in
 class _Costs:
     """The time of each statement, computed once."""
 
+    statements: Sequence[Statement]
     outside_us: list[float]
     gemm_us: list[float]
     largest: list[int]
@@ -84,17 +86,36 @@ class _Costs:
     def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions, lost_us: float = 0.0) -> bool:
         """True if the statements are long enough and have a large enough array outside of products."""
         arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
-        faster = 1 if options.kernels == "never" else _TIMES_FASTER
+        total_us = self.total_us(start, stop)
+        if options.kernels != "never":
+            total_us = max(total_us / _TIMES_FASTER, _memory_us(self.statements[start:stop]))
         return (
             sum(self.outside_us[start:stop]) - lost_us > options.block_min_elementwise_us
-            and self.total_us(start, stop) - lost_us > faster * options.block_min_us
+            and total_us - lost_us > options.block_min_us
             and max(arrays, default=0) >= options.block_min_array
         )
+
+
+def _memory_us(statements: Sequence[Statement]) -> float:
+    """Time to read what is not made by ``statements``, and to write what the last one makes."""
+    made: set[Buffer] = set()
+    bytes_of: dict[Buffer, int] = {}
+    for statement in statements:
+        if isinstance(statement, LibraryCall):  # in no loop
+            break
+        used = [each for each in statement.sources() if each.buffer not in made]
+        for access in (*used, *(statement.dests() if statement is statements[-1] else ())):
+            elements = prod(n for n, stride in zip(statement.extents, access.strides, strict=True) if stride)
+            size = min(elements, access.buffer.elements) * access.buffer.dtype.itemsize
+            bytes_of[access.buffer] = max(size, bytes_of.get(access.buffer, 0))
+        made.update(access.buffer for access in statement.dests())
+    return sum(bytes_of.values()) / _BYTES_PER_US
 
 
 def find_groups(statements: Sequence[Statement], places: Places, options: TranslatorOptions) -> list[Group]:
     """The runs that are worth a block loop, in order and disjoint; ``places`` says which buffers share memory."""
     costs = _Costs(
+        statements,
         [elementwise_us(s) for s in statements],
         [gemm_us(s) for s in statements],
         [largest_array(s) for s in statements],
