@@ -6,7 +6,7 @@ from math import prod
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Points
-from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.code import BOOL, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer
 from ipu_mlir.runtime.translator.statements.expression import Apply, Gather, Read, moving_accesses, postorder
@@ -181,13 +181,45 @@ class _Running:
 
     def rows(self) -> None:
         """Several rows at a time, each element after the one before."""
-        function, (outer, _, inner) = self.function, self.shape
-        whole = outer // _TOGETHER * _TOGETHER
+        function, (outer, steps, inner) = self.function, self.shape
+        step, dtype = self.source.strides[1], self.source.buffer.dtype
+        is_even = step == self.out.strides[1] and abs(step) == 1 and dtype == self.out.buffer.dtype != BOOL
+        squares = outer // LANES * LANES if is_even and steps >= LANES else 0
+        whole = squares + (outer - squares) // _TOGETHER * _TOGETHER
         with function.loop(inner) as column:
-            with function.loop(whole, _TOGETHER) as row:
+            if squares:
+                with function.loop(squares, LANES) as row:
+                    self._squares(row, column)
+            with function.loop(whole, _TOGETHER, squares) as row:
                 self._together([function.plus(row, function.code.index(n)) or row for n in range(_TOGETHER)], column)
             with function.loop(outer, 1, whole) as row:
                 self._together([row], column)
+
+    def _squares(self, row: str, column: str) -> None:
+        """As many rows as lanes, in squares that are turned, so that a vector has one element of each row."""
+        function, steps = self.function, self.shape[1]
+        count = steps % LANES or LANES
+        held = function.held(self._square(row, function.code.index(0), column, count, None))
+        with function.loop(steps, LANES, count) as step:
+            like = function.code.constant(0, self.source.buffer.dtype, LANES)
+            function.write(held, self._square(row, step, column, LANES, function.read(held, like)))
+
+    def _square(self, row: str, step: str, column: str, count: int, before: Value | None) -> Value:
+        """The running values of ``count`` elements from ``step`` on, after ``before``; the last of them."""
+        function, ops, code = self.function, self.function.ops, self.function.code
+        mask = None if count == LANES else function.lanes_below(code.index(count))
+        is_backwards = self.source.strides[1] < 0
+        first = function.plus(step, code.index(count - 1)) or step if is_backwards else step
+        points = [(function.plus(row, code.index(n)) or row, first, column) for n in range(LANES)]
+        elements = ops.turned([self._load(self.source, point, LANES, mask) for point in points])
+        turns = range(count)[::-1] if is_backwards else range(count)
+        for turn in turns:
+            before = elements[turn] if before is None else self._combined(before, elements[turn])
+            elements[turn] = before
+        for point, value in zip(points, ops.turned(elements), strict=True):
+            self._store(point, value, mask)
+        assert before is not None, "there are elements"
+        return before
 
     def _together(self, rows: list[str], column: str) -> None:
         function = self.function

@@ -132,7 +132,7 @@ def running(codelet: str, dtype: str, shape: tuple[int, ...], source: tuple[int,
 )
 def test_running_elements_are_those_of_the_codelet(dtype: str, codelet: str) -> None:
     rng = np.random.default_rng(3)
-    for shape in ((7, 9, 1), (2, 5, 21), (1, 1, 1)):
+    for shape in ((7, 9, 1), (2, 5, 21), (1, 1, 1), (37, 45, 1), (16, 16, 2)):
         x = rng.normal(0, 2, shape).astype(dtype)
         if dtype.startswith("float"):
             x[rng.random(shape) < 0.05] = np.nan
