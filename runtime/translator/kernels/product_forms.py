@@ -106,6 +106,8 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     is_small = lanes is not None and matrices > 1 and prod(dot.extents) <= matrices * _SMALL_MATRIX
     if is_small or is_tiny_stack(dot) or (lanes is None and _is_stack_of_few_rows(dot)):
         return _CALL_US + matrices * _MATRIX_US
+    if lanes is None and _is_of_rows(dot):
+        return _CALL_US + saved * _COPY_US / _PER_ELEMENTS if saved else 0.0
     if lanes is None:
         found = turned(dot, loop)
         if found is None:
@@ -119,6 +121,12 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     if is_read_again and min(_elements(wide, dot.extents), wide.buffer.elements) > _LARGEST_FACTOR:
         return 0.0
     return _CALL_US + saved * _COPY_US / _PER_ELEMENTS
+
+
+def _is_of_rows(dot: Dot) -> bool:
+    """True for products of rows with rows, each of which gives one number."""
+    kinds = loop_kinds(dot)
+    return not kinds.rows and not kinds.columns
 
 
 def _is_stack_of_few_rows(dot: Dot) -> bool:
@@ -139,6 +147,10 @@ def gained_by_threads_us(dot: Dot) -> float:
 def copied_elements(dot: Dot) -> int:
     """The elements that are copied so that BLAS has matrices; where it has none, the terms of all sums."""
     kinds = loop_kinds(dot)
+    if _is_of_rows(dot):
+        orders = {each: tuple(sorted(kinds.summed, key=lambda n: -each.strides[n])) for each in (dot.a, dot.b)}
+        apart = [factor for factor, order in orders.items() if not merges(order, dot.extents, factor)]
+        return sum(_elements(factor, dot.extents) for factor in apart)
     if not kinds.columns or not kinds.rows:
         return prod(dot.extents) if kinds.batch else 0
     total = 0

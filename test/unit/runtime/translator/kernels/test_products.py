@@ -66,6 +66,7 @@ CASES: dict[str, tuple[Strides, Strides, Strides, Strides]] = {
         (360, 0, 18, 1, 72),
         (576, 72, 18, 1, 0),
     ),
+    "sums of a channel over images and pixels": ((5, 7, 30), (30, 150, 1), (30, 150, 1), (1, 0, 0)),
     "no sum": ((7, 19), (1, 0), (0, 1), (19, 1)),
 }
 
@@ -253,6 +254,13 @@ def test_one_vector_is_for_several_channels_and_not_for_one_row_of_pixels() -> N
 @pytest.mark.parametrize(("side", "gains"), [(32, False), (64, False), (512, True)])
 def test_a_second_thread_of_blas_pays_for_large_products(side: int, gains: bool) -> None:
     assert (gained_by_threads_us(of_matrices(side)) > saved_product_us(of_matrices(side))) == gains
+
+
+def test_a_sum_over_images_and_pixels_is_not_copied_for_blas() -> None:
+    apart = dot_of("sums of a channel over images and pixels")
+    side_by_side = replace(apart, **{name: replace(getattr(apart, name), strides=(210, 30, 1)) for name in "ab"})
+    assert saved_product_us(apart) > 0 and beats_blas(apart)
+    assert saved_product_us(side_by_side) == 0
 
 
 def test_a_factor_that_leaves_the_cache_is_for_blas() -> None:
