@@ -6,7 +6,7 @@ only the same unit reads, and blocks of units may run one after another or side 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from math import prod
 
@@ -68,6 +68,7 @@ class _Costs:
     outside_us: list[float]
     gemm_us: list[float]
     largest: list[int]
+    of_memory: bool
 
     def total_us(self, start: int, stop: int) -> float:
         return sum(self.outside_us[start:stop]) + sum(self.gemm_us[start:stop])
@@ -86,12 +87,12 @@ class _Costs:
     def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions, lost_us: float = 0.0) -> bool:
         """True if the statements are long enough and have a large enough array outside of products."""
         arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
-        total_us = self.total_us(start, stop)
-        if options.kernels != "never":
-            total_us = max(total_us / _TIMES_FASTER, _memory_us(self.statements[start:stop]))
+        faster = 1 if options.kernels == "never" else _TIMES_FASTER
+        in_all_us = self.total_us(start, stop) - lost_us
+        is_long = in_all_us > faster * options.block_min_us
         return (
             sum(self.outside_us[start:stop]) - lost_us > options.block_min_elementwise_us
-            and total_us - lost_us > options.block_min_us
+            and (is_long or (self.of_memory and _memory_us(self.statements[start:stop]) > options.block_min_us))
             and max(arrays, default=0) >= options.block_min_array
         )
 
@@ -113,12 +114,32 @@ def _memory_us(statements: Sequence[Statement]) -> float:
 
 
 def find_groups(statements: Sequence[Statement], places: Places, options: TranslatorOptions) -> list[Group]:
-    """The runs that are worth a block loop, in order and disjoint; ``places`` says which buffers share memory."""
+    """The runs that are worth a block loop, in order and disjoint; ``places`` says which buffers share memory.
+
+    What is left between them is, as a kernel, worth one for the bytes that it moves.
+    """
+    groups = _groups_in(statements, places, options, of_memory=False)
+    if options.kernels == "never":
+        return groups
+    found: list[Group] = []
+    position = 0
+    for group in (*groups, Group(len(statements), (), 1, 1)):
+        between = _groups_in(statements[position : group.start], places, options, of_memory=True)
+        found += [*(replace(each, start=position + each.start) for each in between), group]
+        position = group.start + group.count
+    return found[:-1]
+
+
+def _groups_in(
+    statements: Sequence[Statement], places: Places, options: TranslatorOptions, of_memory: bool
+) -> list[Group]:
+    """The runs that are worth a block loop for what they compute or, if ``of_memory`` holds, for what they move."""
     costs = _Costs(
         statements,
         [elementwise_us(s) for s in statements],
         [gemm_us(s) for s in statements],
         [largest_array(s) for s in statements],
+        of_memory,
     )
     groups: list[Group] = []
     position = 0

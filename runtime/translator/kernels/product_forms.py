@@ -145,12 +145,12 @@ def gained_by_threads_us(dot: Dot) -> float:
 
 
 def copied_elements(dot: Dot) -> int:
-    """The elements that are copied so that BLAS has matrices; where it has none, the terms of all sums."""
+    """The elements that are copied so that BLAS has matrices, or rows side by side; where it has none, all terms."""
     kinds = loop_kinds(dot)
     if _is_of_rows(dot):
         orders = {each: tuple(sorted(kinds.summed, key=lambda n: -each.strides[n])) for each in (dot.a, dot.b)}
-        apart = [factor for factor, order in orders.items() if not merges(order, dot.extents, factor)]
-        return sum(_elements(factor, dot.extents) for factor in apart)
+        rows = {each for each, n in orders.items() if n and each.strides[n[-1]] == 1 and merges(n, dot.extents, each)}
+        return sum(_elements(factor, dot.extents) for factor in orders.keys() - rows) if kinds.batch else 0
     if not kinds.columns or not kinds.rows:
         return prod(dot.extents) if kinds.batch else 0
     total = 0
