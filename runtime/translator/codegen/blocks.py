@@ -92,7 +92,10 @@ class _Costs:
         is_long = in_all_us > faster * options.block_min_us
         return (
             sum(self.outside_us[start:stop]) - lost_us > options.block_min_elementwise_us
-            and (is_long or (self.of_memory and _memory_us(self.statements[start:stop]) > options.block_min_us))
+            and (
+                is_long
+                or (self.of_memory and not lost_us and _memory_us(self.statements[start:stop]) > options.block_min_us)
+            )
             and max(arrays, default=0) >= options.block_min_array
         )
 
