@@ -28,8 +28,10 @@ def decompositions() -> Mapping[Any, Callable[..., Any]]:
     found: dict[Any, Callable[..., Any]] = {each._opoverload: partial(_written_out, each._init_fn) for each in own}
     found[torch.ops.aten.linalg_lstsq.default] = _least_squares
     if "torchvision.ops" in sys.modules:
-        found[torch.ops.torchvision.roi_align.default] = _aligned_regions
-        found[torch.ops.torchvision.deform_conv2d.default] = _deformed_convolution
+        of_torchvision = {"roi_align": _aligned_regions, "deform_conv2d": _deformed_convolution}
+        for name, function in of_torchvision.items():
+            if hasattr(torch.ops.torchvision, name):  # not where its library is for another device than PyTorch's
+                found[getattr(torch.ops.torchvision, name).default] = function
     return found
 
 

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.frontends.aten.custom_ops import counts
+from ipu_mlir.frontends.of_torch.known_values import computed, value_of
 from ipu_mlir.frontends.of_torch.selected_columns import (
     Columns,
     applied_to_columns,
@@ -95,6 +96,8 @@ def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of what is not zero, as PyTorch gives them."""
     if isinstance(x, Selected):
         x = x.packed().where(0)
+    if (known := value_of(x)) is not None:
+        return computed(torch.nonzero, known, as_tuple=as_tuple)
     if not x.numel():
         empty = torch.zeros(0, x.dim(), dtype=torch.int64)
         return empty.unbind(1) if as_tuple else empty
@@ -110,7 +113,7 @@ def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
     """The elements that are not equal, in order, as ``torch.unique`` gives them."""
-    if dim is not None or not _is_traced(input):
+    if dim is not None or value_of(input) is not None:
         return _of_values(torch.unique, input, sorted, return_inverse, return_counts, dim)
     values, order = torch.sort(input.reshape(-1), stable=True)
     found = unique_consecutive(values, return_inverse, return_counts)
@@ -124,7 +127,7 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
     """The elements that differ from those before them, as ``torch.unique_consecutive`` gives them."""
-    if dim is not None or not _is_traced(input):
+    if dim is not None or value_of(input) is not None:
         return _of_values(torch.unique_consecutive, input, return_inverse, return_counts, dim)
     flat = input.reshape(-1)
     is_new = torch.cat([torch.ones_like(flat[:1], dtype=torch.bool), flat[1:] != flat[:-1]])
@@ -144,8 +147,10 @@ def masked_select(x: Tensor, mask: Tensor) -> Any:
 
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number below ``minlength`` is there; there are as many as values say where it is not given."""
-    if not _is_traced(x):
-        return torch.bincount(x, weights, minlength)
+    if (known := value_of(x)) is not None:
+        if weights is None:
+            return computed(torch.bincount, known, minlength=minlength)
+        minlength = max(minlength, int(computed(torch.max, known)) + 1 if x.numel() else 0)
     if not minlength:
         raise refused("the result of bincount", "give minlength, the number of counts, and let all numbers be below it")
     if weights is not None and weights.dtype != torch.float32:
@@ -184,11 +189,13 @@ def read(x: Any, entries: Sequence[Any]) -> Any:
         raise refused("what a mask selects of a dimension that is not the first")
     if not _is_mask(first):
         masks = [each for each in rest if _is_mask(each)]
-        if not masks or not any(map(_is_traced, masks)) or not isinstance(x, Tensor):
+        if not masks or not isinstance(x, Tensor):
             return NotImplemented
+        if all(value_of(each) is not None for each in masks):
+            return x[tuple(place for each in entries for place in _places(each))]
         return _as_users_have(read_columns(x, entries, Selected.of))
-    if not _is_traced(first):
-        return x[(*first.nonzero(as_tuple=True), *rest)]
+    if value_of(first) is not None:
+        return x[(*_places(first), *rest)]
     if any(isinstance(each, Tensor | Selected) for each in rest):
         return read(x, (*nonzero(first, as_tuple=True), *rest))
     found = Selected.of(x, first)
@@ -231,22 +238,19 @@ def _is_row_each(x: Tensor, mask: Tensor, value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == x.dim() - mask.dim() + 1 and len(value) != 1
 
 
+def _places(entry: Any) -> tuple[Any, ...]:
+    """Entries of an index in the place of one: of a mask whose values are known, what it selects."""
+    known = value_of(entry) if _is_mask(entry) else None
+    return (entry,) if known is None else computed(torch.nonzero, known, as_tuple=True)
+
+
 def _is_mask(entry: Any) -> bool:
     return isinstance(entry, Tensor) and entry.dtype == torch.bool and entry.dim() > 0
 
 
 def _of_values(func: Callable[..., Any], x: Tensor, *more: Any) -> Any:
     """``func``, whose result is as large as values say, of a tensor whose values are known."""
-    if _is_traced(x):
+    known = value_of(x)
+    if known is None:
         raise refused(f"the result of {getattr(func, '__name__', func)}")
-    return func(x, *more)
-
-
-def _is_traced(x: Tensor) -> bool:
-    """False for a tensor whose values are known, one that the program has made of none of its arguments."""
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
-
-    mode = get_proxy_mode()
-    if mode is None or type(x) is not Tensor or torch._C._functorch.is_functorch_wrapped_tensor(x):
-        return True
-    return get_proxy_slot(x, mode.tracer, None) is not None
+    return computed(func, known, *more)

@@ -28,6 +28,7 @@ from torch.utils import _pytree as pytree
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_torch import checks, detection, packed, quantized, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
+from ipu_mlir.frontends.of_torch.known_values import trace_known_values
 
 _CHECK = "aten::_linalg_check_errors"
 _OF_MEMORY = (".numpy() is not supported", "Cannot access data pointer", ".map_ is not supported", "UntypedStorage")
@@ -48,6 +49,7 @@ def trace_plainly(settings: ExitStack) -> None:
     torch.backends.mha.set_fastpath_enabled(False)
     settings.enter_context(PlainFunctions())
     checks.trace_checks(settings)
+    trace_known_values(settings)
     detection.trace_detection(settings)
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))

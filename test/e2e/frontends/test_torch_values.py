@@ -100,3 +100,39 @@ def test_numbers_of_tensors_that_are_written_out_are_known():
         return [torch.roll(x, [int(each) for each in step], (0, 1)) for step in steps]
 
     check(f, torch.randn(3, 4))
+
+
+def _of_own_masks(x):
+    mask = torch.ones(x.shape[0], dtype=torch.int64)
+    if (mask < 0).any():
+        return x
+    mask[1] = 0
+    kept, values = mask > 0, torch.unique(mask)
+    assert x[kept].shape == (3, 3) and x.T[:, kept].shape == (3, 3) and len(values) == 2
+    chosen = [x[each] for each in mask.nonzero()[:, 0]]
+    counted = torch.bincount(mask) + torch.bincount(mask, minlength=2)
+    return x[: int(mask.sum())] * x[kept], x.T[:, kept], torch.stack(chosen), values, counted
+
+
+def test_values_of_what_a_program_makes_of_no_argument_are_known():
+    x = torch.arange(12.0).reshape(4, 3)
+    check(_of_own_masks, x)
+    check(lambda x: torch.func.grad(lambda x: _of_own_masks(x)[0].square().sum())(x), x)
+
+    class Masked(nn.Module):
+        def forward(self, x):
+            return _of_own_masks(x)
+
+    check(Masked(), x)
+
+
+def test_values_are_not_known_once_an_argument_is_written_to_their_tensor():
+    def written(x):
+        mask = torch.zeros(4)
+        mask[1:].copy_(x)
+        return x if mask.sum() > 0 else -x
+
+    drawn = lambda x: x if torch.rand(3).sum() > 1 else -x  # noqa: E731
+    for each in (written, drawn):
+        with pytest.raises(ipu.CompileError, match="asks for values"):
+            ipu.compile(each, args=[torch.ones(3)], target=TARGET)
