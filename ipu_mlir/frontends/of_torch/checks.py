@@ -53,7 +53,8 @@ def _value_of(function: Any, x: Any) -> Any:
         return wanted
 
 
-def _item(x: Tensor) -> Any:
+def item(x: Tensor) -> Any:
+    """``x.item()``; in a check, a number that nobody knows."""
     try:
         return Tensor.item(x)
     except Exception as error:
@@ -80,7 +81,7 @@ class _Number:
         return wanted
 
 
-PLAIN: dict[Any, Any] = {Tensor.__bool__: lambda x: _value_of(Tensor.__bool__, x), Tensor.item: _item}
+PLAIN: dict[Any, Any] = {Tensor.__bool__: lambda x: _value_of(Tensor.__bool__, x)}
 
 
 def wanted_here(of_a_part: bool = False) -> bool | None:

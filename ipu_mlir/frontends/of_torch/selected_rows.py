@@ -33,6 +33,8 @@ _ALONG = words(
 _DIM_IS_THIRD = frozenset(("norm", "normalize", "topk", "cosine_similarity"))
 _DIM = {"normalize": 1, "cosine_similarity": 1, "topk": -1, "sort": -1, "argsort": -1}
 _JOINS = ("cat", "concat", "concatenate")
+_PARTS = {"unbind": 1, "chunk": 2, "tensor_split": 2}
+"""Functions that give parts of a tensor, and which argument is the dimension."""
 _NEUTRAL = {
     "sum": 0,
     "nansum": 0,
@@ -64,6 +66,10 @@ def applied(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         source = ("cat", *(each.source for each in parts))
         return one.filled(torch.cat([each.rows for each in parts]), torch.cat([each.mask for each in parts]), source)
     if name in ("index_add", "index_add_") and not isinstance(args[0], Selection) and args[1] == 0:
+        known = [len(each) for each in args[2:4] if isinstance(each, Tensor)]
+        if known:  # of one of both the number of rows is known
+            given = [each.counted(known[0]) if isinstance(each, Selection) else each for each in args[2:4]]
+            return func(*args[:2], *given, **kwargs)
         (place, source), mask, _ = together([args[2], args[3]])
         return func(args[0], 0, place, Selection(source, mask).where(0), **kwargs)
     x = args[0]
@@ -81,11 +87,11 @@ def applied(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return by_rows(func, args, kwargs)
     if isinstance(x, Selection) and name == "split":
         return _split(x, *args[1:], **kwargs)
-    if isinstance(x, Selection) and name == "unbind":
-        at = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    if isinstance(x, Selection) and name in _PARTS:
+        at = kwargs.get("dim", args[_PARTS[name]] if len(args) > _PARTS[name] else 0)
         if at % x.dim() == 0:
-            raise refused("unbind of what a mask selects, along its first dimension,")
-        return tuple(x.like(each) for each in x.rows.unbind(at))
+            raise refused(f"{name} of what a mask selects, along its first dimension,")
+        return tuple(map(x.like, func(x.rows, *args[1:], **kwargs)))
     if getattr(func, "__module__", "") == "torch.nn.functional" and "reduction" in inspect.signature(func).parameters:
         return _loss(func, name, inspect.signature(func).bind(*args, **kwargs))
     if isinstance(x, Selection) and (name in _NEUTRAL or name in _ALONG):
@@ -254,6 +260,9 @@ def _split(x: Any, sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     if dim % x.dim():
         return tuple(map(x.like, x.rows.split(sizes, dim)))
     given = sizes if isinstance(sizes, list | tuple) else ()
+    totals = [each.of_rows for each in given if hasattr(each, "of_rows")]
+    if totals:
+        return parts_of_counts(x.counted(totals[0]), given, type(x))
     parts: list[Any] = [getattr(each, "of_selected", None) for each in given]
     sources = tuple(each.source for each in parts if each is not None)
     if len(sources) == len(parts) == 1 and is_same(x.source, sources[0]):
@@ -262,6 +271,17 @@ def _split(x: Any, sizes: Any, dim: int = 0) -> tuple[Any, ...]:
         raise refused("split of what a mask selects, but into what it was joined of,")
     rows, masks = (each.split([len(part.mask) for part in parts]) for each in (x.rows, x.mask))
     return tuple(starmap(x.filled, zip(rows, masks, sources, (part.is_packed for part in parts), strict=True)))
+
+
+def parts_of_counts(x: Tensor, counts: Sequence[Any], kind: type[Selection]) -> tuple[Any, ...]:
+    """The parts of ``x`` with so many rows each, of which some are numbers of tensors; these keep how many all have."""
+    ends = torch.stack([torch.as_tensor(each) for each in counts]).cumsum(0).unbind()
+    for each in counts:
+        if isinstance(each, Tensor):
+            vars(each)["of_rows"] = len(x)
+    place = torch.arange(len(x))
+    masks = [(place >= begin) & (place < end) for begin, end in zip([0, *ends], ends, strict=False)]
+    return tuple(kind.of(x, each) for each in masks)
 
 
 def _is_pointwise_of(func: Any) -> bool:

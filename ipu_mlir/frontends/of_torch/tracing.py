@@ -26,9 +26,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.frontends.of_torch import checks, detection, packed, quantized, selected, sparse
+from ipu_mlir.frontends.of_torch import checks, detection, numbers_of_tensors, packed, quantized, selected, sparse
 from ipu_mlir.frontends.of_torch.batch_norms import cumulative_norm, norm_over_replicas
 from ipu_mlir.frontends.of_torch.known_values import trace_known_values
+from ipu_mlir.frontends.of_torch.numbers_of_tensors import as_number, number_if_of_numbers, trace_conditions
 
 _CHECK = "aten::_linalg_check_errors"
 _OF_MEMORY = (".numpy() is not supported", "Cannot access data pointer", ".map_ is not supported", "UntypedStorage")
@@ -50,6 +51,7 @@ def trace_plainly(settings: ExitStack) -> None:
     settings.enter_context(PlainFunctions())
     checks.trace_checks(settings)
     trace_known_values(settings)
+    trace_conditions(settings)
     detection.trace_detection(settings)
     for module in (proxy_tensor, fake_tensor):  # values of tensors written out in a program are known, of more than one
         settings.enter_context(patch.object(module, "CONSTANT_NUMEL_LIMIT", _MOST_KNOWN))
@@ -237,17 +239,11 @@ def _combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any
 
 
 def _are_close(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    return _as_python_has_it(torch.isclose(input, other, rtol, atol, equal_nan).all())
+    return as_number(torch.isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def _are_equal(input: Any, other: Any) -> Any:
-    return _as_python_has_it((input == other).all()) if input.shape == other.shape else False
-
-
-def _as_python_has_it(flag: Any) -> Any:
-    """A tensor that as a result is a bool, as PyTorch gives it."""
-    flag.is_python_number = True
-    return flag
+    return as_number((input == other).all()) if input.shape == other.shape else False
 
 
 def _is_place(entry: Any) -> bool:
@@ -326,6 +322,7 @@ _PLAIN: dict[Any, Any] = {
     torch.Tensor.data.__set__: _set_data,
     torch.Tensor.__setitem__: _write,
     **checks.PLAIN,
+    **numbers_of_tensors.PLAIN,
     **packed.PLAIN,
     **quantized.PLAIN,
     **sparse.PLAIN,
@@ -357,7 +354,7 @@ class PlainFunctions(TorchFunctionMode):
         result = _PLAIN.get(func, func)(*args, **(kwargs or {}))
         if args and func not in quantized.PLAIN and isinstance(args[0], torch.Tensor) and hasattr(args[0], "ipu_grid"):
             return quantized.keep_grid(func, args[0], result)
-        return result
+        return number_if_of_numbers(func, args, result)
 
 
 def why(error: Exception) -> str:

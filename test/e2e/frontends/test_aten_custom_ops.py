@@ -6,6 +6,7 @@ import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
 from support.aten_ops import TARGET, check, numbers  # noqa: E402
+from support.torch_results import torchvision_with_its_ops  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -47,7 +48,7 @@ def test_ops_of_users_are_the_ops_that_they_are_made_of():
 
 
 def test_ops_of_torchvision():
-    ops = pytest.importorskip("torchvision.ops")
+    ops = torchvision_with_its_ops().ops
     boxes = torch.tensor([[0.0, 0, 0, 4, 4], [1.0, 1, 2, 7, 6.5], [0.0, -3, 2, 9, 2.2]])
 
     def f(x, boxes, offset, mask, weight):

@@ -5,7 +5,7 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-from support.torch_results import check  # noqa: E402
+from support.torch_results import TARGET, check, torchvision_with_its_ops  # noqa: E402
 
 F = torch.nn.functional
 
@@ -143,9 +143,7 @@ def test_results_have_as_many_rows_as_values_say(program):
 
 @pytest.mark.parametrize("at_once", (7, 1024))
 def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
-    pytest.importorskip("torchvision")
-    from torchvision import ops
-
+    ops = torchvision_with_its_ops().ops
     from ipu_mlir.frontends.support import selecting
 
     def program(boxes, scores, groups):
@@ -165,7 +163,7 @@ def test_boxes_that_overlap_are_suppressed(at_once, monkeypatch):
 
 
 def test_detectors_of_torchvision_give_their_boxes():
-    detection = pytest.importorskip("torchvision.models.detection")
+    detection = torchvision_with_its_ops().models.detection
 
     class Features(torch.nn.Module):
         out_channels = 4
@@ -262,3 +260,35 @@ def test_labels_that_a_mask_selects_go_through_the_loss_of_sequences():
 
     x, labels = torch.randn(2, 7, 5), torch.tensor([[1, 2, -100], [3, -100, -100]])
     check(torch.func.grad_and_value(loss), x, labels)
+
+
+class Experts(torch.nn.Module):
+    """Rows go to two of three experts, sorted by these and split by how many each has."""
+
+    def __init__(self):
+        super().__init__()
+        self.router, self.experts = torch.nn.Linear(4, 3), torch.nn.ModuleList(torch.nn.Linear(4, 5) for _ in range(3))
+
+    def forward(self, x):
+        weights, chosen = self.router(x).softmax(-1).topk(2)
+        counts = torch.nn.functional.one_hot(chosen.flatten(), 3).sum(0).tolist()
+        order = chosen.flatten().argsort(stable=True)
+        parts = x[order // 2].split(counts)
+        found = torch.cat([expert(part) for expert, part in zip(self.experts, parts, strict=True)])
+        again = torch.cat([part.chunk(2, -1)[1] for part in parts]).split(counts)
+        gate, value = torch.cat([part * 2 for part in again]).unbind(1)
+        whole = torch.zeros(len(order), 5).index_add(0, order, found), gate.sum() - value.sum()
+        found = found * weights.flatten()[order][:, None]
+        return torch.zeros(len(x), 5).index_add(0, order // 2, found), whole
+
+
+def test_rows_that_are_split_by_counts():
+    torch.manual_seed(0)
+    module = Experts()
+    exe = ipu.compile(module, args=[torch.zeros(6, 4)], target=TARGET)
+    for x in torch.randn(3, 6, 4), torch.ones(1, 6, 4):
+        for each in x:
+            torch.testing.assert_close(exe(each), module(each))
+    check(
+        lambda x, counts: [each.sum(1) for each in x.split(counts.tolist(), 1)], torch.randn(2, 5), torch.tensor([2, 3])
+    )

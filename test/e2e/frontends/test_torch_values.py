@@ -136,3 +136,37 @@ def test_values_are_not_known_once_an_argument_is_written_to_their_tensor():
     for each in (written, drawn):
         with pytest.raises(ipu.CompileError, match="asks for values"):
             ipu.compile(each, args=[torch.ones(3)], target=TARGET)
+
+
+def test_numbers_of_tensors_are_computed_with():
+    def f(x, counts):
+        few, many = counts.tolist()
+        torch._check(many <= 4)
+        scaled = x.half() * x.half().sum().item() + few, counts.int() * counts.sum().item(), x.double().sum().item() * x
+        return *scaled, x[:, few - 1], torch.where(x > 0, x.mean().item(), x), x.clamp(min=x.mean().item())
+
+    args = torch.arange(-3.0, 9.0).reshape(4, 3), torch.tensor([2, 3])
+    check(f, *args)
+
+    class Module(nn.Module):
+        def forward(self, x, counts):
+            return f(x, counts)
+
+    check(Module(), *args)
+    check(lambda x: torch.func.grad(lambda x: (x / x.abs().sum().item()).square().sum())(x), args[0])
+
+
+def test_numbers_of_tensors_are_numbers_in_results():
+    def f(x, counts):
+        return counts.tolist(), (x > 0).any().item(), 2 * counts.sum().item() + 1, torch.tensor(counts.sum().item())
+
+    x, counts = torch.arange(6.0), torch.tensor([2, 3])
+    found = ipu.compile(f, args=[x, counts], target=TARGET)(x, counts)
+    assert found == f(x, counts) == ([2, 3], True, 11, torch.tensor(5))
+    assert [type(each) for each in found[1:]] == [bool, int, torch.Tensor]
+
+
+@pytest.mark.parametrize("line", ("float(x.sum())", "range(x.long().sum().item())", "f'{x.sum().item():.2f}'"))
+def test_numbers_that_python_itself_needs_are_refused(line):
+    with pytest.raises(ipu.CompileError, match=r"asks for values of tensors at .*|unsupported format string"):
+        ipu.compile(eval(f"lambda x: [x, {line}]"), args=[torch.ones(3)], target=TARGET)

@@ -1,5 +1,8 @@
 """Programs of PyTorch, compared with PyTorch itself."""
 
+from typing import Any
+
+import pytest
 import torch
 
 import ipu_mlir as ipu
@@ -19,3 +22,14 @@ def check(source, *args, atol: float = 1e-5, **kwargs) -> None:
     exe = ipu.compile(source, args=args, kwargs=kwargs, target=TARGET)
     with torch.no_grad():
         assert_same(exe(*args, **kwargs), source(*args, **kwargs), atol)
+
+
+def torchvision_with_its_ops() -> Any:
+    """The package torchvision; skips a test where it is missing, or its library does not fit PyTorch."""
+    try:
+        import torchvision
+    except (ImportError, RuntimeError) as error:
+        pytest.skip(f"torchvision cannot be imported: {error}")
+    if not torchvision.extension._has_ops():
+        pytest.skip("the library of torchvision cannot be loaded")
+    return torchvision
