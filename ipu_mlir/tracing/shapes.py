@@ -36,7 +36,8 @@ def normalize_axis(axis: int, rank: int) -> int:
     2
     """
     if not -rank <= axis < rank:
-        raise IndexError(f"axis {axis} is out of range for a tensor of {rank} dimensions; use -{rank} .. {rank - 1}")
+        use = f"use -{rank} .. {rank - 1}" if rank else "leave the axis out"
+        raise IndexError(f"axis {axis} is out of range for a tensor of {rank} dimensions; {use}")
     return axis % rank
 
 

@@ -83,7 +83,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     along = views.axis_of("unpackbits", a, axis)
     last = np.moveaxis(a, along, -1)
     bits = (last[..., None] >> _bit_places(bitorder)) & np.uint8(1)
-    bits = views.reshape(bits, (*last.shape[:-1], -1))
+    bits = views.reshape(bits, (*last.shape[:-1], 8 * last.shape[-1]))
     if count is not None:
         bits = (
             bits[..., :count]

@@ -1,5 +1,6 @@
 """Sorts, and what is made of them: by counting what comes before each element, which the compiler makes a rank."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -179,7 +180,8 @@ def _quantile(
     a = as_float(a)
     axes = tuple(range(a.ndim)) if axis is None else tuple(views.axis_of(name, a, each) for each in np.atleast_1d(axis))
     rest = [each for each in range(a.ndim) if each not in axes]
-    flat = views.reshape(views.transpose(a, [*rest, *axes]), (*(a.shape[each] for each in rest), -1))
+    rows, length = [a.shape[each] for each in rest], math.prod(a.shape[each] for each in axes)
+    flat = views.reshape(views.transpose(a, [*rest, *axes]), (*rows, length))
     if not flat.shape[-1]:
         raise TraceValueError(f"{name} of {a}: of no elements there is none")
     ordered = sort(flat)
@@ -222,7 +224,7 @@ def _at_places(ordered: Symbol, places: Any) -> Any:
     extra = len(places.shape) - len(rows)
     index = views.broadcast_to(astype(places, np.int32), (*places.shape[:extra], *rows))
     behind = moveaxis(index, range(extra), range(len(rows), len(index.shape)))
-    picked = gather_along(ordered, views.reshape(behind, (*rows, -1)), len(rows))
+    picked = gather_along(ordered, views.reshape(behind, (*rows, math.prod(places.shape[:extra]))), len(rows))
     picked = views.reshape(picked, (*rows, *places.shape[:extra]))
     return moveaxis(picked, range(len(rows), picked.ndim), range(extra))
 

@@ -43,6 +43,7 @@ CASES = [
     (lambda x: np.einsum("ij->ijk", x), X, ValueError, "'k', which no operand has"),
     (lambda x: x.reshape(5, 5), X, ValueError, r"cannot reshape \(4, 6\) with 24 elements to \(5, 5\)"),
     (lambda x: x.sum(axis=2), X, IndexError, "axis 2 is out of range for a tensor of 2 dimensions; use -2 .. 1"),
+    (lambda x: x.sum().sum(axis=0), X, IndexError, "axis 0 is out of range for a tensor of 0 dimensions; leave the"),
     (lambda x: x.sum(axis=(0, 0)), X, ValueError, "name one axis twice"),
     (lambda x: x.transpose(0), X, ValueError, "not each of its 2 axes once"),
     (lambda x: np.squeeze(x, 0), X, ValueError, "axis 0 has size 4, not 1"),
