@@ -114,7 +114,7 @@ def _divmod_f(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
     wrong = arith.andi(arith.cmpf(_FLOAT.UNE, rest, zero), signs_differ)
     quotient = arith.select(wrong, arith.subf(quotient, like(a, 1)), quotient)
     rest = arith.select(wrong, arith.addf(rest, b), rest)
-    rest = arith.select(arith.cmpf(_FLOAT.OEQ, rest, zero), math.copysign(zero, b), rest)
+    rest = arith.select(arith.cmpf(_FLOAT.OEQ, rest, zero), math.copysign(rest, b), rest)
     ratio = arith.divf(a, b)
     whole = math.roundeven(quotient)
     whole = arith.select(arith.cmpf(_FLOAT.OEQ, whole, zero), math.copysign(zero, ratio), whole)

@@ -62,19 +62,15 @@ def _extreme(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list
 
 
 def _select(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
-    """To the operand that is chosen; ``x == 0 ? (0 of some sign) : x`` is x."""
+    """To the operand that is chosen; ``x == 0 ? copysign(x, y) : x`` is x."""
     condition, chosen, other = values
-    compared = defining_op(condition, "arith.cmpf")
-    sides = [] if compared is None or predicate_of(compared) != "oeq" else list(compared.operands)
-    if other in sides and any(float_of(each) == 0 for each in sides) and _is_a_zero(chosen):
-        return [None, None, ct]
+    compared, signed = defining_op(condition, "arith.cmpf"), defining_op(chosen, "math.copysign")
+    if compared is not None and predicate_of(compared) == "oeq" and signed is not None and signed.operands[0] == other:
+        number, zero = compared.operands
+        if number == other and float_of(zero) == 0:
+            return [None, None, ct]
     zero = number_like(ct, 0)
     return [None, arith.select(values[0], ct, zero), arith.select(values[0], zero, ct)]
-
-
-def _is_a_zero(value: ir.Value) -> bool:
-    signed = defining_op(value, "math.copysign")
-    return float_of(value if signed is None else signed.operands[0]) == 0
 
 
 def _power(values: Sequence[ir.Value], result: ir.Value, ct: ir.Value) -> list[ir.Value | None]:
