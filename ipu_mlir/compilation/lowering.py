@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ipu_mlir.compilation.entry import entries_alone
+from ipu_mlir.compilation.fastest_number import set_target, take_contents, with_fastest_number
 from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.compilation.tried_advice import with_tried_advice
-from ipu_mlir.dialects.attributes.attributes import TARGET, target_to_attr
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError
@@ -16,7 +17,7 @@ from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
 from ipu_mlir.passes.core.options import make_pass
-from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, leaves, replace_pass
+from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, leaves, replace_pass, step_of
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -85,13 +86,38 @@ class Lowering:
         stages = self._up_to(level)
         is_doubtful = "l1" in stages and bool(unsupported_ops(module))
         if self.target is not None:
-            with module.context, ir.Location.unknown():
-                module.attributes[TARGET] = target_to_attr(self.target)
+            set_target(module, self.target)
         times: list[PassTime] = []
         for name, steps in stages.items():
+            if name == "l2" and (found := self._on_fastest_number(module, level)) is not None:
+                return times + found
             times += run_steps(module, steps, verify=VERIFIED)
             if name == "l1" and is_doubtful and (found := unsupported_ops(module)):
                 raise DiagnosedError(found)
+        return times
+
+    def _on_fastest_number(self, module: ir.Operation, level: str) -> list[PassTime] | None:
+        """Bring ``module`` from ``l1`` to ``level`` on as many IPUs as are best; None if there is no choice."""
+        steps, target = [*self.stages["l2"], *self.stages["l3"]], module_target(module)
+        place = next((place for place, step in enumerate(steps) if step_of(step, Partition)), None)
+        if target.ipus == 1 or place is None:
+            return None
+
+        def begun(target: Target) -> ir.Operation:
+            copy = module.clone()
+            set_target(copy, target)
+            run_steps(copy, steps[:place], verify=VERIFIED)
+            return copy
+
+        found = with_fastest_number(target, begun, steps[place:], VERIFIED)
+        if found is None:
+            return None
+        if level == "l3":
+            take_contents(module, found.module)
+            return found.times
+        set_target(module, replace(target, ipus=found.partition.ipus))
+        times = run_steps(module, replace_pass(self.stages["l2"], found.partition), verify=VERIFIED)
+        set_target(module, target)
         return times
 
     @property
@@ -141,7 +167,7 @@ class Lowering:
         stages = dict(self.stages)
         if options:
             steps = leaves(stages.get("l2", ()))
-            partition = next((s.instance for s in steps if isinstance(s, PassStep) and s.name == Partition.name), None)
+            partition = next((found for each in steps if (found := step_of(each, Partition))), None)
             if partition is None:
                 raise CompileError(f"the program is placed already; {settings} is for tensors that are not")
             stages["l2"] = replace_pass(stages["l2"], replace(partition, **options))

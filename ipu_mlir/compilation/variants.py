@@ -3,17 +3,17 @@
 from typing import Any
 
 from ipu_mlir.compilation.entry import entries_alone, entry_name, entry_of
+from ipu_mlir.compilation.fastest_number import set_target, with_fastest_number
 from ipu_mlir.compilation.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.compilation.supported_ops import unsupported_ops
-from ipu_mlir.dialects.attributes.attributes import TARGET, module_target, target_to_attr
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.core.pipeline_steps import Registry, replace_pass, step_of
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -52,8 +52,8 @@ class Variants:
             plan_lowering().run(entries_alone(self.source.operation, (entry,)), "l1")
         registry = Registry(PASSES, PIPELINES)
         steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
-        first = next(place for place, step in enumerate(steps) if _is(step, Partition))
-        self._rest = [step for step in steps[first:] if not _is(step, CheckMemory)]
+        first = next(place for place, step in enumerate(steps) if step_of(step, Partition))
+        self._rest = [step for step in steps[first:] if not step_of(step, CheckMemory)]
         self._first, self._begun = steps[:first], dict[tuple[Target, WidenSums], ir.Operation]()
 
     @property
@@ -69,21 +69,18 @@ class Variants:
         Raises:
             CompileError: a pass refuses the program, as where a hint names a tile that ``target`` does not have.
         """
-        sums = sums or WidenSums()
-        module = self.begin(target, sums).clone()
-        run_steps(module, replace_pass(self._rest, partition), verify=VERIFIED)
+        sums, steps = sums or WidenSums(), replace_pass(self._rest, partition)
+        found = with_fastest_number(target, lambda target: self.begin(target, sums).clone(), steps, VERIFIED)
+        module = self.begin(target, sums).clone() if found is None else found.module
+        if found is None:
+            run_steps(module, steps, verify=VERIFIED)
         return profile_of(module, self.entry, source=self.source.operation)
 
     def begin(self, target: Target, sums: WidenSums) -> ir.Operation:
         """The program before its partition, made once: some passes ask for the memory of a tile."""
         if (target, sums) not in self._begun:
             module = entries_alone(self.source.operation, (self.entry,))
-            with module.context, ir.Location.unknown():
-                module.attributes[TARGET] = target_to_attr(target)
+            set_target(module, target)
             run_steps(module, replace_pass(self._first, sums), verify=VERIFIED)
             self._begun[target, sums] = module
         return self._begun[target, sums]
-
-
-def _is(step: Step, kind: type[Pass]) -> bool:
-    return isinstance(step, PassStep) and isinstance(step.instance, kind)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
@@ -75,6 +76,7 @@ class NestStep:
         return f"{self.anchor}({','.join(step.text for step in self.steps)})"
 
 
+Kind = TypeVar("Kind", bound=Pass)
 Step = UpstreamStep | PassStep | NestStep
 Pipeline = str | Pass | Iterable[str | Pass | Element]
 
@@ -185,6 +187,11 @@ def replace_pass(steps: Sequence[Step], instance: Pass) -> tuple[Step, ...]:
     if instance.name not in {step.name for step in leaves(steps)}:
         raise PipelineError(f"the pipeline has no pass '{instance.name}' to replace")
     return tuple(_with_pass(step, instance) for step in steps)
+
+
+def step_of(step: Step, kind: type[Kind]) -> Kind | None:
+    """The pass of ``step`` if it is one of ``kind``."""
+    return step.instance if isinstance(step, PassStep) and isinstance(step.instance, kind) else None
 
 
 def _with_pass(step: Step, instance: Pass) -> Step:

@@ -15,14 +15,14 @@ from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition, TooSlow, fewest_ipus
+from ipu_mlir.passes.placement.partition.choice_of_ipus import best_of, estimates
+from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition, TooSlow
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
 from ipu_mlir.passes.placement.planner.balanced import Balanced
 from ipu_mlir.passes.placement.planner.candidates import Candidate
 from ipu_mlir.passes.placement.planner.explain import explain
 from ipu_mlir.passes.placement.planner.fastest import Fastest
-from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus
 from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP
@@ -50,9 +50,10 @@ class Partition(Pass):
     op may take; ``matmul-memory-proportion`` and ``conv-memory-proportion`` for those ops. A function that has the
     attribute ``ipu.available_memory_proportion`` goes by that, and an op with the innermost scope
     ``ipu.available_memory_proportion.0.4`` in its name by that. ``most-partials``, the most partial results that a
-    reduction may be split into, 1 for none. ``explain`` prints to stderr what was considered. Python
-    users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``. A variable lies
-    in one place for all functions, which the largest of them decides.
+    reduction may be split into, 1 for none. ``ipus``, the number of IPUs that ops of a program without shards take, or
+    as few as have room; without it the planner compares several. ``explain`` prints to stderr what was considered.
+    Python users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``. A
+    variable lies in one place for all functions, which the largest of them decides.
 
     Needs:  linalg on tensors with static shapes, views with evenly spaced elements (``ipu-materialize-views``), and one
             user per fill (``ipu-split-fills``). All that cannot be placed is refused at once (``placeable.py``).
@@ -69,48 +70,51 @@ class Partition(Pass):
     matmul_memory_proportion: float | None = None
     conv_memory_proportion: float | None = None
     most_partials: int | None = None
+    ipus: int | None = None
     explain: bool = False
     planner: Planner | None = None
 
     def run(self, module: ir.Operation) -> None:
-        planner = self.planner or self._built_in_planner()
+        planner = self._planner()
         with module.context, ir.Location.unknown(), Refusals() as refuse:
-            refuse_malformed(module, refuse)
-            functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
-            for function in functions:
-                refuse_unplaceable(function, refuse)
-            if refuse.diagnostics:
+            if _is_refused(module, refuse):
                 return
             target = module_target(module)
-            self._cut(module, planner, target, self._number_of_ipus(module, planner, target), refuse)
+            self._cut(module, planner, target, self._number_of_ipus(module, target), refuse)
 
-    def _number_of_ipus(self, module: ir.Operation, planner: Planner, target: Target) -> int | None:
+    def chooses_ipus(self, module: ir.Operation) -> bool:
+        """True if several numbers of IPUs may be tried for ``module``: it has no shards."""
+        target = module_target(module)
+        if target.ipus == 1 or target.io_tiles or not isinstance(self._planner(), Fastest):
+            return False
+        return not any(shard_of(op) is not None or argument_shards(op) for op in list_ops(module))
+
+    def estimated(self, module: ir.Operation, count: int, limit: int | None) -> tuple[bool, int]:
+        """Cut ``module``, which nobody needs as it is, on ``count`` IPUs: whether it is refused, and its cycles.
+
+        Cycles above ``limit`` are those that it takes at least; not all of it is cut then.
+        """
+        planner, refuse = self._planner(), _Unsaid()
+        quiet = replace(planner, listener=None) if isinstance(planner, Fastest) else planner
+        with module.context, ir.Location.unknown():
+            try:
+                refused = _is_refused(module, refuse)
+                cycles = 0 if refused else self._cut(module, quiet, module_target(module), count, refuse, limit)
+            except TooSlow as slow:
+                return False, slow.cycles
+            return bool(refuse.diagnostics), cycles
+
+    def _number_of_ipus(self, module: ir.Operation, target: Target) -> int | None:
         """How many IPUs the program takes, if that is up to the compiler.
 
         An op that takes as many as are best for it alone makes others fetch what it made; so whole programs are
         compared, in which each op takes so many, or as few as have room.
         """
-        if target.ipus == 1 or target.io_tiles or not isinstance(planner, Fastest):
+        if not self.chooses_ipus(module):
             return None
-        if any(shard_of(op) is not None or argument_shards(op) for op in list_ops(module)):
-            return None
-        found: dict[int, tuple[bool, int]] = {}
-        functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
-        best = least = max((fewest_ipus(function, target) for function in functions), default=1)
-        for count in dict.fromkeys((least, *numbers_of_ipus(least, target.ipus))):
-            refuse = _Unsaid()
-            limit = None if found.get(best, (True,))[0] else found[best][1]
-            try:
-                cycles = self._cut(module.clone(), replace(planner, listener=None), target, count, refuse, limit)
-                found[count] = bool(refuse.diagnostics), cycles
-            except TooSlow as slow:
-                found[count] = False, slow.cycles
-            refused, cycles = found[count]
-            if (refused, cycles / _WORTH) < found[best]:
-                best = count
-            if list(found).index(best) + _IN_VAIN < len(found):
-                break
-        return best
+        if self.ipus is not None:
+            return min(self.ipus, target.ipus)
+        return best_of(estimates(module, target, lambda count, limit: self.estimated(module.clone(), count, limit)))
 
     def _cut(
         self,
@@ -146,7 +150,9 @@ class Partition(Pass):
         callees = {callee_of(call) for call in list_ops(module, "func.call")}
         return sum(boundary.cycles for name, boundary in called.items() if name not in callees)
 
-    def _built_in_planner(self) -> Planner:
+    def _planner(self) -> Planner:
+        if self.planner is not None:
+            return self.planner
         if self.plan == "balanced":
             return Balanced(self.grain)
         return Fastest(self.grain, self.most_partials, _print_decision if self.explain else None)
@@ -157,15 +163,20 @@ class Partition(Pass):
         return MemoryProportions(every, every if matmul is None else matmul, every if conv is None else conv)
 
 
-_WORTH = 0.98  # of the cycles of fewer IPUs, what more must take at most: estimates are off by about as much
-_IN_VAIN = 2  # numbers of IPUs in a row that are slower than a smaller one, after which more are not tried
-
-
 class _Unsaid(Refusals):
     """Refusals of what is only tried."""
 
     def at(self, location: Any, message: str) -> None:
         self.diagnostics.append(diagnostic_at(location, message))
+
+
+def _is_refused(module: ir.Operation, refuse: Refusals) -> bool:
+    """True if some of ``module`` cannot be placed, which ``refuse`` is told."""
+    refuse_malformed(module, refuse)
+    for function in list_ops(module, "func.func"):
+        if len(function.regions[0].blocks):
+            refuse_unplaceable(function, refuse)
+    return bool(refuse.diagnostics)
 
 
 def _by_say(functions: list[ir.Operation]) -> list[ir.Operation]:

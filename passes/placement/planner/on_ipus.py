@@ -25,13 +25,13 @@ _COMPARED = 20  # candidates on each number of IPUs whose links are looked at
 
 
 def numbers_of_ipus(least: int, ipus: int) -> list[int]:
-    """How many of ``ipus`` are tried, at least ``least``: all of them, and powers of two.
+    """How many of ``ipus`` are tried, at least ``least``: all of them, powers of two, and three times those.
 
-    >>> numbers_of_ipus(1, 6), numbers_of_ipus(3, 8), numbers_of_ipus(9, 8)
-    ([1, 2, 4, 6], [4, 8], [8])
+    >>> numbers_of_ipus(1, 16), numbers_of_ipus(3, 5), numbers_of_ipus(9, 8)
+    ([1, 2, 3, 4, 6, 8, 12, 16], [3, 4, 5], [8])
     """
-    powers = (1 << power for power in range(ipus.bit_length()))
-    return [count for count in powers if least <= count < ipus] + [ipus]
+    powers = [1 << power for power in range(ipus.bit_length())]
+    return [count for count in sorted((*powers, *(3 * each for each in powers))) if least <= count < ipus] + [ipus]
 
 
 def ipus_for(total_bytes: int, target: Target) -> int:

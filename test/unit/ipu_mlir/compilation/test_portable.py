@@ -16,7 +16,7 @@ import ipu_mlir as ipu
 from ipu_mlir.compilation.portable import NotPortableError
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import IpuError, Settings
-from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.placement.planner.fastest import Fastest
 from ipu_mlir.tracing.errors import TraceError
 from ipu_mlir.tracing.user_places import Place
 
@@ -48,7 +48,7 @@ class Chooser:
     """A planner that a pickle can hold."""
 
     def __call__(self, operation: Any, target: Any) -> Any:
-        return Partition()._built_in_planner()(operation, target)
+        return Fastest()(operation, target)
 
 
 @pytest.fixture(scope="module")
