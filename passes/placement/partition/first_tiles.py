@@ -1,5 +1,6 @@
 """First tiles: ops that take few tiles begin where their operands do, or on tiles that nobody has taken lately."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 
@@ -10,7 +11,9 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.placement.partition.apart import tiles_apart
 from ipu_mlir.passes.placement.partition.on_shard import moved, plan_on_shard, tiles_of_shard
+from ipu_mlir.passes.placement.planner.fastest import Fastest
 from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
@@ -24,17 +27,28 @@ class FirstTiles:
     run at the same time where they lie on different tiles, and their tensors share out the memory.
     """
 
-    def __init__(self, planner: Planner, target: Target, known: dict[ir.Value, Mapping]) -> None:
+    def __init__(
+        self,
+        planner: Planner,
+        target: Target,
+        known: dict[ir.Value, Mapping],
+        question: Callable[[ir.Operation], Operation],
+    ) -> None:
         self._planner = planner
+        self._question = question
         self._target = target
         self._known = known
         self._tiles = target.tiles_per_ipu - target.io_tiles
         self._next: dict[int, int] = {}
         """Per first tile of an IPU, how many tiles behind it the next small op begins."""
+        self._apart: dict[ir.Block, dict[ir.Operation, Parts]] = {}
+        """Per block, the parts of ops that have tiles of their own, counted from the first of these."""
 
     def plan(self, op: ir.Operation, operation: Operation, shard: int | None) -> Parts | InSteps:
         """The decision of the planner for ``op``, which is ``operation``, on tiles that suit it."""
         start = tiles_of_shard(shard, self._target).start
+        if own := self._apart_of(op):
+            return replace(own, first_tile=self._free(start, own.max_tile + 1))
         there = self._begin_of_reads(operation, start)
         if there:
             found = plan_on_shard(self._planner, moved(operation, -there), self._target, shard)
@@ -55,6 +69,16 @@ class FirstTiles:
             if home is not None and home.num_parts == 1:
                 return home.first_tile
         return self._free(tiles_of_shard(shard_of(loop), self._target).start, 1)
+
+    def _apart_of(self, op: ir.Operation) -> Parts | None:
+        """The parts of ``op`` on tiles of its own, counted from the first of these; None if it has none."""
+        if self._target.ipus > 1 or not isinstance(self._planner, Fastest):
+            return None
+        if op.block not in self._apart:
+            quiet = replace(self._planner, listener=None)
+            found = tiles_apart(op.block, self._known.__contains__, self._question, quiet, self._target)
+            self._apart[op.block] = found
+        return self._apart[op.block].get(op)
 
     def _free(self, start: int, span: int) -> int:
         """The first of ``span`` tiles that no small op has taken lately."""

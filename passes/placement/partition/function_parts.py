@@ -102,7 +102,7 @@ class FunctionPartition:
         self.refuse = refuse
         self.called = called
         self.homes = Homes(function, planner, target, refuse)
-        self.first_tiles = FirstTiles(planner, target, self.homes.known)
+        self.first_tiles = FirstTiles(planner, target, self.homes.known, self._without_homes)
         self._planner = planner
         self._times = 1
         self._cycles = 0

@@ -40,6 +40,8 @@ class Partition(Pass):
 
     Ops that take at most half of the tiles begin where their operands do, or what is used with their results, or else
     behind the last such op (``first_tiles.py``): those that have nothing to do with each other run at the same time.
+    Four short ops or more that are the last on tensors of their own, as updates of weights, share out the tiles of an
+    IPU (``apart.py``; by ``fastest`` only).
 
     A loop of little work lies on one tile, which runs it as one vertex (``ipu-form-vertex-loops``), where that takes
     fewer cycles than supersteps on many, as far as can be estimated (``one_tile_loops.py``; by ``fastest`` only).
