@@ -10,7 +10,7 @@ own; its results are checked outside the timed part. Exit status 1: a result is 
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -83,7 +83,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def names_of(known: Mapping[str, Any]) -> Any:
+def names_of(known: Collection[str]) -> Any:
     """A converter for comma-separated names out of ``known``."""
 
     def names(text: str) -> list[str]:
