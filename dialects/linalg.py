@@ -10,4 +10,5 @@ _OPS = upstream("_linalg_ops_gen")
 _LINALG = compiled("_mlirDialectsLinalg")
 
 CopyOp, FillOp, GenericOp, IndexOp, YieldOp = _OPS.CopyOp, _OPS.FillOp, _OPS.GenericOp, _OPS.IndexOp, _OPS.YieldOp
+BatchMatmulOp, MatmulOp, TransposeOp = _OPS.BatchMatmulOp, _OPS.MatmulOp, _OPS.TransposeOp
 fill_builtin_region, get_indexing_maps = _LINALG.fill_builtin_region, _LINALG.get_indexing_maps

@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.specs.tensor_types import element_type, sizes_of
 from ipu_mlir.tracing.graph import Symbol, Trace, element_attribute
 from ipu_mlir.tracing.numbers import known_number, number_of, tensor_of_number
 
-arith, cf, linalg, tensor = upstream("arith"), upstream("cf"), upstream("linalg"), upstream("tensor")
+arith, cf, tensor = upstream("arith"), upstream("cf"), upstream("tensor")
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,7 @@ def without_elements(trace: Trace, name: str, shape: Sequence[int], dtype: np.dt
 
 def filled(shape: Sequence[int], dtype: np.dtype[Any], value: Any) -> ir.Value:
     """A tensor with one value everywhere, at the current insertion point."""
-    number, out = constant(value, dtype), empty(shape, dtype)
-    op = linalg.FillOp([out.type], [number], [out])  # as linalg.fill, which takes five times as long
-    block = op.regions[0].blocks.append(number.type, number.type, arg_locs=[op.location] * 2)
-    with ir.InsertionPoint(block):
-        linalg.YieldOp([block.arguments[0]])
-    return op.results[0]
+    return fill_with(constant(value, dtype), empty(shape, dtype)).results[0]
 
 
 def constant(value: Any, dtype: np.dtype[Any]) -> ir.Value:

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Loop, structured
 from ipu_mlir.tracing.graph import Symbol
 
-arith, linalg = upstream("arith"), upstream("linalg")
+arith = upstream("arith")
 
 
 def one_hot(labels: Symbol, classes: int, dtype: np.dtype[Any]) -> Any:

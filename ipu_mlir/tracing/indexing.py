@@ -11,7 +11,7 @@ from ipu_mlir.tracing.emit import Backward, Loop, structured, without_elements
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 
-arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
+arith, tensor = upstream("arith"), upstream("tensor")
 
 
 @dataclass(frozen=True)

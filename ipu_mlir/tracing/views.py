@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.linalg_builders import transpose_into
 from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import elementwise
@@ -13,7 +14,7 @@ from ipu_mlir.tracing.errors import TraceIndexError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 
-linalg, tensor = upstream("linalg"), upstream("tensor")
+tensor = upstream("tensor")
 
 
 def reshape(value: Symbol, shape: int | Sequence[int]) -> Any:
@@ -50,7 +51,7 @@ def transpose(value: Symbol, axes: Sequence[int] | None = None) -> Any:
     if is_complex(value):
         return from_pairs(transpose(as_pairs(value), [*order, rank]))
     with value.program.emit("transpose"):
-        op = linalg.transpose(value.value, outs=[empty(shape, value.dtype)], permutation=order)
+        op = transpose_into(value.value, empty(shape, value.dtype), order)
         return value.program.wrap(op.results[0], shape, value.dtype)
 
 

@@ -158,6 +158,17 @@ def fill_with(value: ir.Value, dest: ir.Value) -> ir.Operation:
     return _with_body(linalg.FillOp(_results(dest), [value], [dest]))
 
 
+def transpose_into(source: ir.Value, dest: ir.Value, order: Sequence[int]) -> ir.Operation:
+    """``linalg.transpose``, at the current insertion point: dimension ``order[d]`` of ``source`` becomes ``d``."""
+    return _with_body(linalg.TransposeOp(_results(dest), source, dest, order))
+
+
+def product_into(left: ir.Value, right: ir.Value, dest: ir.Value) -> ir.Operation:
+    """``linalg.matmul``, or ``batch_matmul`` of more dimensions, at the current insertion point; added to ``dest``."""
+    made = linalg.MatmulOp if dest.type.rank == 2 else linalg.BatchMatmulOp
+    return _with_body(made(_results(dest), [left, right], [dest]))
+
+
 def _results(dest: ir.Value) -> list[ir.Type]:
     return [dest.type] if isinstance(dest.type, ir.RankedTensorType) else []
 

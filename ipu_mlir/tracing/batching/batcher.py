@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.shards import appended_on
 
-arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
+arith, tensor = upstream("arith"), upstream("tensor")
 
 Body = Callable[..., ir.Value]
 
@@ -121,12 +123,12 @@ class Batcher:
             return new.value
         type_ = self.type(new.value.type)
         if not isinstance(new.value.type, ir.RankedTensorType):
-            return linalg.fill(new.value, outs=[empty(type_)])
+            return fill_with(new.value, empty(type_)).results[0]
         owner = new.value.owner
         if not isinstance(owner, ir.Block) and owner.name == "tensor.empty":
             return empty(type_)
         if not isinstance(owner, ir.Block) and owner.name == "linalg.fill":
-            return linalg.fill(owner.operands[0], outs=[empty(type_)])
+            return fill_with(owner.operands[0], empty(type_)).results[0]
         return self.every([(new, None)], type_, lambda element, _: element)
 
     def type(self, type_: ir.Type) -> ir.RankedTensorType:

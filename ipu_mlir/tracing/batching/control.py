@@ -3,13 +3,15 @@
 import functools
 from collections.abc import Callable, Sequence
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule, acts, generic
 from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.holders import Holder
 
-arith, linalg, scf, tensor = upstream("arith"), upstream("linalg"), upstream("scf"), upstream("tensor")
+arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
 
 
 def _make(
@@ -102,7 +104,7 @@ def _longest(batcher: Batcher, bounds: Sequence[New]) -> list[ir.Value]:
 
     rounds = batcher.every([], whole, code)
     maps = [ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0)]), ir.AffineMap.get(1, 0, [])]
-    none = linalg.fill(index_constant(0), outs=[tensor.EmptyOp([], ir.IndexType.get()).result])
+    none = fill_with(index_constant(0), tensor.EmptyOp([], ir.IndexType.get()).result).results[0]
     most = generic([rounds], maps, ["reduction"], none, lambda each, so_far: arith.maxsi(so_far, each))
     return [index_constant(0), tensor.ExtractOp(most, []).result, index_constant(1)]
 
@@ -262,7 +264,7 @@ def while_loop(batcher: Batcher, op: ir.Operation) -> None:
 def _any(flags: ir.Value) -> ir.Value:
     maps = [ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0)]), ir.AffineMap.get(1, 0, [])]
     bit = ir.IntegerType.get_signless(1)
-    none = linalg.fill(arith.constant(bit, ir.IntegerAttr.get(bit, 0)), outs=[tensor.EmptyOp([], bit).result])
+    none = fill_with(arith.constant(bit, ir.IntegerAttr.get(bit, 0)), tensor.EmptyOp([], bit).result).results[0]
     found = generic([flags], maps, ["reduction"], none, lambda each, so_far: arith.ori(so_far, each))
     return tensor.ExtractOp(found, []).result
 

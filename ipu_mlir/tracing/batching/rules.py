@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.linalg_builders import fill_with, transpose_into
 from ipu_mlir.tracing.batching.batcher import Batcher, New, Rule, clamped, empty, generic
 from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceTypeError
 
-arith, linalg, scf, tensor = upstream("arith"), upstream("linalg"), upstream("scf"), upstream("tensor")
+arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
 
 _ANYWHERE = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -105,7 +107,7 @@ def fill(batcher: Batcher, op: ir.Operation) -> None:
         filled = batcher.every([(number, 0)], batcher.type(out.value.type), lambda element, _: element)
         batcher.note(op.results[0], filled, True)
     else:
-        batcher.note(op.results[0], linalg.fill(number.value, outs=[empty(op.results[0].type)]), False)
+        batcher.note(op.results[0], fill_with(number.value, empty(op.results[0].type)).results[0], False)
 
 
 def structured(batcher: Batcher, op: ir.Operation) -> None:
@@ -188,7 +190,7 @@ def transposed(batcher: Batcher, op: ir.Operation) -> None:
     order = [0, *(each + 1 for each in ir.DenseI64ArrayAttr(op.attributes["permutation"]))]
     source = batcher.for_all(op.operands[0])
     out = empty(batcher.type(op.results[0].type))
-    batcher.note(op.results[0], linalg.transpose(source, outs=[out], permutation=order).results[0], True)
+    batcher.note(op.results[0], transpose_into(source, out, order).results[0], True)
 
 
 def collapsed(batcher: Batcher, op: ir.Operation) -> None:

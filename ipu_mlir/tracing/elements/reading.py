@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.control_flow import counter_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.tracing import shapes
@@ -18,7 +19,7 @@ from ipu_mlir.tracing.numbers import number_as_index, number_of
 from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 from ipu_mlir.tracing.views import reshape, transpose
 
-arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
+arith, tensor = upstream("arith"), upstream("tensor")
 
 _MOST_PIECES = 16
 """Slices that one array of integers may become, for the route of each is fixed; beyond it becomes a gather, for which

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.passes.support.linalg_builders import product_into
 from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
@@ -20,8 +21,6 @@ from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
 from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import transpose
-
-linalg = upstream("linalg")
 
 _LETTERS = string.ascii_letters
 _NAMED = {2: "matmul", 3: "batch_matmul"}
@@ -256,8 +255,9 @@ def _named_form(inputs: Sequence[tuple[Symbol, list[str]]], output: list[str], s
 
 def _emit_named(trace: Trace, name: str, values: Sequence[Symbol], shape: shapes.Shape, dtype: np.dtype[Any]) -> Any:
     with trace.emit(name):
-        product = getattr(linalg, name)(*(value.value for value in values), outs=[filled(shape, dtype, 0)])
-        return trace.wrap(product, shape, dtype)
+        left, right = (value.value for value in values)
+        product = product_into(left, right, filled(shape, dtype, 0))
+        return trace.wrap(product.results[0], shape, dtype)
 
 
 def _parse_subscripts(name: str, subscripts: str, values: Sequence[Symbol]) -> tuple[list[list[str]], list[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, kind_of
 from ipu_mlir.tracing import views
@@ -21,7 +22,7 @@ from ipu_mlir.tracing.pairs import is_complex
 from ipu_mlir.tracing.scalar_ops import like
 from ipu_mlir.tracing.widths import has_numpy_widths
 
-arith, linalg, scf = upstream("arith"), upstream("linalg"), upstream("scf")
+arith, scf = upstream("arith"), upstream("scf")
 tensor_dialect = upstream("tensor")
 _INT = arith.CmpIPredicate
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import kind_of, limits_of, part_dtype
 from ipu_mlir.tracing import shapes
@@ -18,7 +19,7 @@ from ipu_mlir.tracing.pairs import is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import reshape
 
-arith, linalg = upstream("arith"), upstream("linalg")
+arith = upstream("arith")
 
 Axes = int | Iterable[int] | None
 
