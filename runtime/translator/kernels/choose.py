@@ -126,7 +126,7 @@ class Kernels:
             if isinstance(each, Dot):
                 is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
-            if isinstance(each, FirstExtreme):  # along rows NumPy is faster, whatever is saved beside it
+            if isinstance(each, FirstExtreme):  # NumPy may be faster along rows, whatever is saved beside it
                 return always or extreme_us(each) > 0
             is_call = isinstance(each, LibraryCall) and each.codelet in CODELETS
             return always or is_call or isinstance(each, Elementwise | Reduce | Scan)

@@ -19,6 +19,7 @@ _CALL_US, _SETTLED_US = 2.0, 40.0  # of NumPy: a call, and where it corrects wha
 _ACROSS_US = 0.0017  # saved per element, since NumPy is slow across rows
 _SHORT, _SHORT_US = 32, 0.003  # elements of a row that NumPy compares one by one, and what is saved on each
 _ROW_US, _ALONG_US = 0.06, -0.00085  # saved per row and per element of longer rows, along which NumPy is fast
+_IN_LANES_US = -0.0001  # saved per element along rows where lanes find their own
 _MOST_KEPT = 64  # places that are found: both parts of four vectors
 _TOP_CALL_US, _TOP_US = 12.0, 0.008  # of NumPy's: the codelet, and each element that it looks at
 _PUT_US = 0.0125  # of a kernel, for each vector of those that are kept
@@ -36,6 +37,8 @@ def extreme_us(statement: FirstExtreme) -> float:
         return call_us + elements * _ACROSS_US
     if elements < results * _SHORT:
         return call_us + elements * _SHORT_US
+    if statement.call.endswith("_or_nan"):
+        return call_us + results * _ROW_US + elements * _IN_LANES_US
     return call_us + results * _ROW_US + elements * _ALONG_US
 
 
@@ -68,17 +71,25 @@ class _Extreme:
         self.kept = sum(not statement.reduced[axis[0]] for axis in points.axes)
         if len(points.axes) - self.kept > 1:
             raise NoKernel("what is compared is evenly spaced")
-        last = self.kept - 1
-        if last >= 0 and points.known_count(last) >= _FEWEST_LANES and points.stride(statement.out, last) == 1:
-            points.vector_axis = last
         self.is_maximum = statement.call.startswith("first_maximum")
         self.nan = statement.call.removeprefix("first_maximum").removeprefix("first_minimum")
+        last = self.kept - 1
+        self.is_along = (
+            self.nan == "_or_nan"
+            and len(points.axes) > self.kept
+            and points.known_count(self.kept) >= LANES
+            and points.stride(statement.source, self.kept) == 1
+        )
+        if self.is_along:
+            points.vector_axis = self.kept
+        elif last >= 0 and points.known_count(last) >= _FEWEST_LANES and points.stride(statement.out, last) == 1:
+            points.vector_axis = last
 
     def write(self, depth: int) -> None:
         """The loops from axis ``depth`` on."""
         points, function = self.points, self.function
         if depth == self.kept:
-            self._one()
+            self._along() if self.is_along else self._one()
         elif depth != points.vector_axis:
             with function.loop(points.count(depth)) as number:
                 points.at[depth] = number
@@ -112,6 +123,41 @@ class _Extreme:
         if self.nan == "_or_nan":  # one is always found: the first of all that are the lowest
             found = ops.op("arith.maxsi", found, ops.constant(0, found))
         points.store(statement.out, found)
+
+    def _along(self) -> None:
+        """One result, of elements that lie side by side: the first of the best of those that each lane finds."""
+        points, function, ops, statement, axis = self.points, self.function, self.ops, self.statement, self.kept
+        source = statement.source.buffer.dtype
+        start = function.code.constant(self._worst(), source, LANES)
+        dense = ", ".join(map(str, range(LANES)))
+        first = Value(function.code.first(f"arith.constant dense<[{dense}]> : {type_text(I32, LANES)}"), I32, LANES)
+        best, place = function.held(start), function.held(first)
+        for number, mask in vectors(function, points.known_count(axis)):
+            points.at[axis], points.mask = number, mask
+            before, element = function.read(best, start), points.load(statement.source, source)
+            taken, _ = self._taken(before, element)
+            taken = taken if mask is None else ops.both(taken, mask)
+            at = ops.op("arith.addi", first, ops.cast(Value(number, I64), I32))
+            function.write(place, ops.select(taken, at, function.read(place, first)))
+            function.write(best, ops.select(taken, element, before))
+        points.at.pop(axis)
+        points.mask = None
+        lanes, places = function.read(best, start), function.read(place, first)
+        is_float, order = source.kind == "f", "max" if self.is_maximum else "min"
+        of_all = Value(self._over_lanes(f"{order}imumf" if is_float else f"{order}si", lanes), source)
+        is_best = ops.compare("oeq" if is_float else "eq", lanes, of_all)
+        if is_float:
+            is_best = ops.op("arith.ori", is_best, ops.is_nan(lanes))
+        among = ops.select(is_best, places, function.code.constant(np.iinfo(I32).max, I32, LANES))
+        found = Value(self._over_lanes("minsi", among), I32)
+        points.vector_axis = None
+        points.store(statement.out, ops.cast(found, statement.out.buffer.dtype))
+        points.vector_axis = axis
+
+    def _over_lanes(self, combiner: str, value: Value) -> str:
+        return self.function.code.value(
+            f"vector.reduction <{combiner}>, {value.name} : {value.type} into {type_text(value.dtype)}"
+        )
 
     def _taken(self, best: Value, element: Value) -> tuple[Value, Value]:
         """Where ``element`` is the best, and where it is held from now on: a NaN too, which nothing is better than."""
