@@ -72,32 +72,50 @@ def structured(
         body: takes a scalar per input and the result so far, emits arith and math ops, gives the new result.
         initial: what a reduction starts from; None where every element is written once.
     """
-    sizes = tuple(loops[loop].size for loop in output)
-    if dtype.kind == "c":  # what is done to a complex element is done to each of its parts
-        inputs = [(symbol, (*index, len(loops)) if symbol.dtype.kind == "c" else index) for symbol, index in inputs]
-        loops, output = [*loops, Loop(2)], (*output, len(loops))
-    numbers = [] if loops else [known_number(symbol.value) for symbol, _ in inputs]
+    numbers = [] if loops or dtype.kind == "c" else [known_number(symbol.value) for symbol, _ in inputs]
     if numbers and all(number is not None for number in numbers):  # what loops count stays with them, and off the tiles
         with trace.emit(name):
-            return trace.wrap(tensor_of_number(body(*numbers, constant(initial or 0, dtype))), sizes, dtype)
+            return trace.wrap(tensor_of_number(body(*numbers, constant(initial or 0, dtype))), (), dtype)
+    return structured_results(
+        trace, name, inputs, loops, output, [dtype], lambda *numbers: [body(*numbers)], [initial]
+    )[0]
+
+
+def structured_results(
+    trace: Trace,
+    name: str,
+    inputs: Sequence[tuple[Symbol, Index]],
+    loops: Sequence[Loop],
+    output: tuple[int, ...],
+    dtypes: Sequence[np.dtype[Any]],
+    body: Callable[..., list[ir.Value]],
+    initials: Sequence[Any],
+) -> list[Any]:
+    """As ``structured``, with a result for each of ``dtypes``: of one shape, and all or none of them complex."""
+    sizes = tuple(loops[loop].size for loop in output)
+    if dtypes[0].kind == "c":  # what is done to a complex element is done to each of its parts
+        inputs = [(symbol, (*index, len(loops)) if symbol.dtype.kind == "c" else index) for symbol, index in inputs]
+        loops, output = [*loops, Loop(2)], (*output, len(loops))
     with trace.emit(name):
-        init = empty(sizes, dtype) if initial is None else filled(sizes, dtype, initial)
+        inits = [
+            empty(sizes, dtype) if initial is None else filled(sizes, dtype, initial)
+            for dtype, initial in zip(dtypes, initials, strict=True)
+        ]
         if any(loop.size == 0 for loop in loops):
-            return trace.wrap(init, sizes, dtype)
+            return [trace.wrap(init, sizes, dtype) for init, dtype in zip(inits, dtypes, strict=True)]
+        indices = [*(index for _, index in inputs), *(output for _ in dtypes)]
         op = linalg.GenericOp(
-            [init.type],
+            [init.type for init in inits],
             [symbol.value for symbol, _ in inputs],
-            [init],
-            ir.ArrayAttr.get(
-                [ir.AffineMapAttr.get(_affine_map(len(loops), index)) for index in (*(i for _, i in inputs), output)]
-            ),
+            inits,
+            ir.ArrayAttr.get([ir.AffineMapAttr.get(_affine_map(len(loops), index)) for index in indices]),
             ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{loop.kind}>") for loop in loops]),
         )
-        scalars = [element_type(symbol.dtype) for symbol, _ in inputs] + [element_type(dtype)]
+        scalars = [element_type(dtype) for dtype in (*(symbol.dtype for symbol, _ in inputs), *dtypes)]
         block = op.regions[0].blocks.append(*scalars, arg_locs=[op.location] * len(scalars))
         with ir.InsertionPoint(block):
-            linalg.YieldOp([body(*block.arguments)])
-        return trace.wrap(op.results[0], sizes, dtype)
+            linalg.YieldOp(body(*block.arguments))
+        return [trace.wrap(result, sizes, dtype) for result, dtype in zip(op.results, dtypes, strict=True)]
 
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Value:

@@ -11,7 +11,7 @@ from ipu_mlir.specs.tensor_types import kind_of, limits_of, part_dtype
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.elementwise import astype, where
-from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
+from ipu_mlir.tracing.emit import Index, Loop, structured, structured_results
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import warn_if_widened
@@ -118,7 +118,7 @@ def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any =
 def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """``argmax`` or ``argmin``: the index of the first extremum along ``axis``, of the first NaN if there is one.
 
-    It is the smallest index whose element equals the extremum, so both steps have one combiner and can be split.
+    A reduction keeps the extremum and its index; ``ipu-raise-extremes`` makes a codelet of it, or two reductions.
     """
     if axis is None:
         flat = reshape(value, (-1,))
@@ -127,18 +127,33 @@ def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool 
     (along,) = axes_of(name, value, axis)
     if is_complex(value):
         return arg_extremum("argmax", _are_complex_extrema(name.removeprefix("arg"), value, (along,)), axis, keepdims)
-    extremum = reduce(name.removeprefix("arg"), value, along)
-    count, result = value.shape[along], np.dtype(np.int64)
+    if value.shape[along] == 0:
+        raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
+    value = _as_signed(value)
+    order = "GE" if name == "argmax" else "LE"
+    index_dtype = np.dtype(np.int64)
 
-    def code(element: ir.Value, best: ir.Value, so_far: ir.Value) -> ir.Value:
-        found = _same_or_nan(element, best)
-        position = arith.select(found, linalg.IndexOp(along).result, index_constant(count))
-        return arith.minsi(so_far, arith.index_cast(so_far.type, position))
+    def body(element: ir.Value, best: ir.Value, index: ir.Value) -> list[ir.Value]:
+        if kind_of(value.dtype) == "f":
+            is_nan = arith.cmpf(arith.CmpFPredicate.UNO, best, best)
+            stays = arith.ori(arith.cmpf(arith.CmpFPredicate[f"O{order}"], best, element), is_nan)
+        else:
+            stays = arith.cmpi(arith.CmpIPredicate[f"s{order.lower()}"], best, element)
+        own = arith.index_cast(index.type, linalg.IndexOp(along).result)
+        return [arith.select(stays, best, element), arith.select(stays, index, own)]
 
-    kept = _kept(value, (along,))
-    inputs: list[tuple[Symbol, Index]] = [(value, _all(value)), (extremum, kept)]
-    reduced = structured(value.program, name, inputs, _loops(value, (along,)), kept, result, code, count)
-    return _with_dims(value, reduced, (along,)) if keepdims else reduced
+    kept, worst = _kept(value, (along,)), _neutral(name.removeprefix("arg"), value.dtype)
+    _, found = structured_results(
+        value.program,
+        name,
+        [(value, _all(value))],
+        _loops(value, (along,)),
+        kept,
+        [value.dtype, index_dtype],
+        body,
+        [worst, 0],
+    )
+    return _with_dims(value, found, (along,)) if keepdims else found
 
 
 def _complex_extremum(name: str, value: Any, axes: tuple[int, ...]) -> Any:
@@ -163,11 +178,14 @@ def _are_complex_extrema(name: str, value: Any, axes: tuple[int, ...]) -> Any:
     return where(reduce("any", unordered, axes, True), unordered, found)
 
 
-def _same_or_nan(element: ir.Value, best: ir.Value) -> ir.Value:
-    if isinstance(element.type, ir.IntegerType):
-        return arith.cmpi(arith.CmpIPredicate.eq, element, best)
-    nan = arith.cmpf(arith.CmpFPredicate.UNO, element, element)
-    return arith.ori(nan, arith.cmpf(arith.CmpFPredicate.OEQ, element, best))
+def _as_signed(value: Any) -> Any:
+    """Bools as 0 and 1, and unsigned integers as signed ones in the same order; others as they are."""
+    if value.dtype.kind == "b":
+        return astype(value, np.dtype(np.int8))
+    if value.dtype.kind != "u":
+        return value
+    signed = np.dtype(f"i{value.dtype.itemsize}")
+    return astype(np.bitwise_xor(value, value.dtype.type(1 << (8 * signed.itemsize - 1))), signed)
 
 
 def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:

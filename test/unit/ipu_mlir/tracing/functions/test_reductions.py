@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import ipu_mlir as ipu
+
 RNG = np.random.default_rng(11)
 FLOATS = RNG.uniform(-2, 2, (3, 4, 5)).astype(np.float32)
 INTS = RNG.integers(-9, 9, (3, 4, 5)).astype(np.int32)
@@ -60,3 +62,35 @@ def test_reduce_of_a_ufunc(agrees):
 
 def test_reductions_of_a_tensor_without_dimensions(agrees):
     agrees(lambda x: (x.sum(), x.max(), x.argmax(), x.mean(keepdims=True)), np.asarray(3.0, np.float32))
+
+
+def edges_of(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers with ties: unsigned ones around that of the sign; floats with NaN, zeros of both signs and the lowest."""
+    x = RNG.integers(0, 2 if dtype == "?" else 9, shape).astype(dtype)
+    if x.dtype.kind in "iu":
+        x += x.dtype.type(np.iinfo(dtype).max // 2)
+    if x.dtype.kind == "f":
+        x[0, -1], x[0, shape[1] // 2], x[1] = np.nan, np.nan, -np.inf
+        x[2] = -x[2]
+    return x
+
+
+@pytest.mark.parametrize("kernels", ["always", "never"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i4", "i8", "u1", "u4", "u8", "?"])
+def test_places_of_extremes_in_rows_of_every_length(dtype, kernels):
+    arrays = [edges_of(dtype, shape) for shape in ((4, 5), (4, 1), (4, 16), (5, 37), (4, 20, 3))]
+
+    def places(*arrays):
+        return [find(x, 1) for x in arrays for find in (np.argmax, np.argmin)]
+
+    with ipu.x64():
+        exe = ipu.compile(places, args=arrays, target=ipu.Target(tiles_per_ipu=4), kernels=kernels)
+    for found in (exe.run(arrays), exe.run_per_tile(arrays)):
+        for got, wanted in zip(found, places(*arrays), strict=True):
+            np.testing.assert_array_equal(got, wanted, strict=True)
+
+
+def test_a_vertex_looks_for_the_place_of_an_extreme():
+    exe = ipu.compile(lambda x: x.argmax(1), args=[ipu.TensorSpec((100, 64))], target=ipu.Target(tiles_per_ipu=16))
+    assert "first_maximum_or_nan" in exe.mlir("l3")
+    assert "kernel" in exe.source()
