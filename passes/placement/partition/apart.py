@@ -6,6 +6,7 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -61,16 +62,25 @@ def _on_one_tile(operation: Operation) -> Parts:
 
 
 def _alone(block: ir.Block, is_placed: Callable[[ir.Value], bool]) -> list[ir.Operation]:
-    """The ops of ``block`` that nothing reads, and whose tensors lie nowhere yet and belong to no other of them."""
+    """The ops of ``block`` that nothing reads, of tensors that no structured op computes and no other op reads."""
     ops = [each.operation for each in block.operations]
     ends = [op for op in ops if is_structured(op) and not is_initial_fill(op) and PARTS not in op.attributes]
     ends = [op for op in ends if all(_is_given_away(result) and not list(wishes(result)) for result in op.results)]
-    tensors = {op: _tensors(op) for op in ends}
-    users: dict[ir.Value, int] = {}
-    for each in tensors.values():
-        for value in each:
-            users[value] = users.get(value, 0) + 1
-    return [op for op in ends if all(users[each] == 1 and not is_placed(each) for each in tensors[op])]
+    return [op for op in ends if all(_is_own(each, op) and not is_placed(each) for each in _tensors(op))]
+
+
+def _is_own(tensor: ir.Value, op: ir.Operation) -> bool:
+    """True if no structured op computes ``tensor``, and nothing but ``op`` reads it."""
+    made = defining_op(tensor)
+    return (made is None or not is_structured(made)) and _is_read_by(tensor, op)
+
+
+def _is_read_by(tensor: ir.Value, op: ir.Operation) -> bool:
+    """True if nothing but ``op`` reads ``tensor``, or views of it."""
+    users = [use.owner.operation for use in tensor.uses]
+    return all(
+        user == op or (user.name in VIEW_OPS and all(_is_read_by(each, op) for each in user.results)) for user in users
+    )
 
 
 def _tensors(op: ir.Operation) -> set[ir.Value]:
