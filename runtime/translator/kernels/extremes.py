@@ -11,6 +11,7 @@ from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.scalar.code import I32, I64, LANES, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import all_lanes
 from ipu_mlir.runtime.translator.statements.access import Access
 from ipu_mlir.runtime.translator.statements.statements import FirstExtreme, LibraryCall
 
@@ -143,21 +144,18 @@ class _Extreme:
         points.at.pop(axis)
         points.mask = None
         lanes, places = function.read(best, start), function.read(place, first)
-        is_float, order = source.kind == "f", "max" if self.is_maximum else "min"
-        of_all = Value(self._over_lanes(f"{order}imumf" if is_float else f"{order}si", lanes), source)
-        is_best = ops.compare("oeq" if is_float else "eq", lanes, of_all)
-        if is_float:
+        is_best = ops.compare(
+            "oeq" if source.kind == "f" else "eq",
+            lanes,
+            all_lanes(ops, lanes, "maximum" if self.is_maximum else "minimum"),
+        )
+        if source.kind == "f":  # the best of all is no number as soon as that of a lane is none
             is_best = ops.op("arith.ori", is_best, ops.is_nan(lanes))
         among = ops.select(is_best, places, function.code.constant(np.iinfo(I32).max, I32, LANES))
-        found = Value(self._over_lanes("minsi", among), I32)
+        found = all_lanes(ops, among, "minimum")
         points.vector_axis = None
         points.store(statement.out, ops.cast(found, statement.out.buffer.dtype))
         points.vector_axis = axis
-
-    def _over_lanes(self, combiner: str, value: Value) -> str:
-        return self.function.code.value(
-            f"vector.reduction <{combiner}>, {value.name} : {value.type} into {type_text(value.dtype)}"
-        )
 
     def _taken(self, best: Value, element: Value) -> tuple[Value, Value]:
         """Where ``element`` is the best, and where it is held from now on: a NaN too, which nothing is better than."""

@@ -11,9 +11,8 @@ from ipu_mlir.runtime.translator.kernels.extremes import write_extreme
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Body, Nest, reads_elsewhere, turned, vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
-from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import Arithmetic
-from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value, type_text
-from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import apply_call
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import all_lanes, apply_call
 from ipu_mlir.runtime.translator.statements.access import Access, Buffer, merged_loops
 from ipu_mlir.runtime.translator.statements.cost import call_us
 from ipu_mlir.runtime.translator.statements.expression import Apply, Read, moving_accesses
@@ -24,13 +23,6 @@ from ipu_mlir.runtime.translator.statements.types import unsigned
 _SUMMED_AT_ONCE = 64
 """Terms per lane that are added one after the other. Sums of so many are then added with what was rounded away from
 the sum before (Kahan): a plain sum loses digits."""
-
-_MOST_TAPS = 16  # of a window; more are summed in other ways
-_TAP_US, _POINT_US, _PER_ELEMENTS = 30.0, 8.5, 65536  # of NumPy, and in registers
-
-_ORDER_US = 16.0  # that NumPy takes longer where it reduces other axes than the first or the last
-
-_SHORT, _ROW_US = 32, 0.04  # elements of a row, and what NumPy takes to begin one
 
 _NEUTRAL = {"add": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False}
 _NEUTRAL |= {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "fmax": np.nan, "fmin": np.nan}
@@ -58,31 +50,6 @@ class _Sum:
     out: Access
     dtype: np.dtype
     reduced: tuple[bool, ...]
-
-
-def saved_window_us(reduce: Reduce) -> float:
-    """Time that a pooling saves in registers: NumPy has a call for each of its points, on rows that are apart."""
-    loops = list(zip(reduce.extents, reduce.source.strides, reduce.out.strides, strict=True))
-    points, results = prod(reduce.extents), prod(n for n, _, out in loops if out)
-    is_window = any(n >= LANES and source == out == 1 for n, source, out in loops) and points <= _MOST_TAPS * results
-    return (points - results) * _TAP_US / _PER_ELEMENTS - points * _POINT_US / _PER_ELEMENTS if is_window else 0.0
-
-
-def saved_order_us(reduce: Reduce) -> float:
-    """Time that a reduction saves of short rows, or of other axes than the first or the last: NumPy goes run by run."""
-    order = sorted(range(len(reduce.extents)), key=lambda loop: -abs(reduce.source.strides[loop]))
-    parts = [[each[loop] for loop in order] for each in (reduce.extents, reduce.source.strides, reduce.out.strides)]
-    runs = merged_loops(parts[0], parts[1:], [reduce.reduced[loop] for loop in order])
-    if len(runs) > 2:
-        return prod(reduce.extents) * _ORDER_US / _PER_ELEMENTS
-    row = prod(reduce.extents[order[loop]] for loop in runs[-1]) if runs else 1
-    is_short = bool(runs) and row <= _SHORT and reduce.reduced[order[runs[-1][-1]]] and not _is_for_ones(reduce)
-    return prod(reduce.extents) // row * _ROW_US if is_short else 0.0
-
-
-def _is_for_ones(reduce: Reduce) -> bool:
-    """True of sums of floats, which NumPy makes as products with ones."""
-    return reduce.call == "add" and reduce.out.buffer.dtype.kind == "f"
 
 
 def write_reduction(
@@ -235,24 +202,6 @@ def _vector_axis(nest: Nest, sums: list[_Sum], axes: list[list[int]]) -> int | N
 def _merged(nest: Nest, accesses: list[Access], reduced: tuple[bool, ...]) -> list[list[int]]:
     """The loops that act as one."""
     return merged_loops(nest.extents, [access.strides for access in accesses], reduced, nest.cut)
-
-
-def all_lanes(ops: Arithmetic, value: Value, call: str) -> Value:
-    """All lanes of ``value``: halves with halves."""
-    while value.lanes > 1:
-        lanes = value.lanes // 2
-        halves = []
-        for offset in (0, lanes):
-            kind = type_text(value.dtype, lanes) if lanes > 1 else f"vector<1x{type_text(value.dtype)}>"
-            half = ops.code.value(
-                f"vector.extract_strided_slice {value.name} {{offsets = [{offset}], sizes = [{lanes}], "
-                f"strides = [1]}} : {value.type} to {kind}"
-            )
-            if lanes == 1:
-                half = ops.code.value(f"vector.extract {half}[0] : {type_text(value.dtype)} from {kind}")
-            halves.append(Value(half, value.dtype, lanes))
-        value = apply_call(ops, call, value.dtype, halves)
-    return value
 
 
 @dataclass

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, vectors, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
-from ipu_mlir.runtime.translator.kernels.reductions import all_lanes
 from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64
 from ipu_mlir.runtime.translator.kernels.scalar.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.numpy_functions import all_lanes
 from ipu_mlir.runtime.translator.statements.access import Access, temporary
 from ipu_mlir.runtime.translator.statements.contraction import loop_kinds
 from ipu_mlir.runtime.translator.statements.expression import Read

@@ -9,8 +9,9 @@ from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
 from ipu_mlir.runtime.translator.kernels.factors import FACTORS
 from ipu_mlir.runtime.translator.kernels.nests import ordered, reads_across
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, saved_product_us
-from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved_window_us
+from ipu_mlir.runtime.translator.kernels.scalar.code import LANES
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
+from ipu_mlir.runtime.translator.statements.access import merged_loops
 from ipu_mlir.runtime.translator.statements.cost import pass_us, saved_us
 from ipu_mlir.runtime.translator.statements.statements import (
     Dot,
@@ -29,6 +30,10 @@ _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling 
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _LEAST_ACROSS, _ACROSS_US = 1 << 14, 0.0005  # points, and what NumPy loses on each: 256 x 256 took 67 us, a kernel 18
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
+_MOST_TAPS = 16  # of a window; more are summed in other ways
+_TAP_US, _POINT_US, _PER_ELEMENTS = 30.0, 8.5, 65536  # of NumPy, and in registers
+_ORDER_US = 16.0  # that NumPy takes longer where it reduces other axes than the first or the last
+_SHORT, _ROW_US = 32, 0.04  # elements of a row, and what NumPy takes to begin one
 
 
 def is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
@@ -56,7 +61,7 @@ def _saved_us(statement: Statement) -> float:
         case FirstExtreme():
             return extreme_us(statement)
         case Reduce():
-            return max(saved_us(statement), saved_window_us(statement), saved_order_us(statement))
+            return max(saved_us(statement), _saved_window_us(statement), _saved_order_us(statement))
     return max(saved_us(statement), _saved_across_us(statement))
 
 
@@ -91,3 +96,28 @@ def is_small(statement: Statement) -> bool:
         largest = _LARGEST_ELSEWHERE
     is_factor = isinstance(statement, LibraryCall) and statement.codelet in FACTORS
     return is_factor or points(statement) <= largest
+
+
+def _saved_window_us(reduce: Reduce) -> float:
+    """Time that a pooling saves in registers: NumPy has a call for each of its points, on rows that are apart."""
+    loops = list(zip(reduce.extents, reduce.source.strides, reduce.out.strides, strict=True))
+    points, results = prod(reduce.extents), prod(n for n, _, out in loops if out)
+    is_window = any(n >= LANES and source == out == 1 for n, source, out in loops) and points <= _MOST_TAPS * results
+    return (points - results) * _TAP_US / _PER_ELEMENTS - points * _POINT_US / _PER_ELEMENTS if is_window else 0.0
+
+
+def _saved_order_us(reduce: Reduce) -> float:
+    """Time that a reduction saves of short rows, or of other axes than the first or the last: NumPy goes run by run."""
+    order = sorted(range(len(reduce.extents)), key=lambda loop: -abs(reduce.source.strides[loop]))
+    parts = [[each[loop] for loop in order] for each in (reduce.extents, reduce.source.strides, reduce.out.strides)]
+    runs = merged_loops(parts[0], parts[1:], [reduce.reduced[loop] for loop in order])
+    if len(runs) > 2:
+        return prod(reduce.extents) * _ORDER_US / _PER_ELEMENTS
+    row = prod(reduce.extents[order[loop]] for loop in runs[-1]) if runs else 1
+    is_short = bool(runs) and row <= _SHORT and reduce.reduced[order[runs[-1][-1]]] and not _is_for_ones(reduce)
+    return prod(reduce.extents) // row * _ROW_US if is_short else 0.0
+
+
+def _is_for_ones(reduce: Reduce) -> bool:
+    """True of sums of floats, which NumPy makes as products with ones."""
+    return reduce.call == "add" and reduce.out.buffer.dtype.kind == "f"

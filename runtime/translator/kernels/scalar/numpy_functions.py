@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.runtime.translator.kernels.scalar.arithmetic import F32, F64, Arithmetic
-from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.scalar.code import NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.scalar.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.scalar.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
 
@@ -326,3 +326,21 @@ _RULES: dict[str, Rule] = {
     "bf16_of_bits": _bf16_of_bits,
     "bits_of_bf16": _bits_of_bf16,
 }
+
+
+def all_lanes(ops: Arithmetic, value: Value, call: str) -> Value:
+    """All lanes of ``value``: halves with halves."""
+    while value.lanes > 1:
+        lanes = value.lanes // 2
+        halves = []
+        for offset in (0, lanes):
+            kind = type_text(value.dtype, lanes) if lanes > 1 else f"vector<1x{type_text(value.dtype)}>"
+            half = ops.code.value(
+                f"vector.extract_strided_slice {value.name} {{offsets = [{offset}], sizes = [{lanes}], "
+                f"strides = [1]}} : {value.type} to {kind}"
+            )
+            if lanes == 1:
+                half = ops.code.value(f"vector.extract {half}[0] : {type_text(value.dtype)} from {kind}")
+            halves.append(Value(half, value.dtype, lanes))
+        value = apply_call(ops, call, value.dtype, halves)
+    return value
