@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.codelets import apply_codelet
@@ -333,8 +334,6 @@ def _count_before(ordered: Symbol, values: Symbol, side: str) -> Any:
 
 def _halved(ordered: Symbol, values: Symbol, predicate: Any) -> Any:
     """The same by a binary search: a round finds out whether half as many more elements come before a value."""
-    from ipu_mlir.passes.support.linalg_builders import generic, identity_map  # with all passes
-
     size, shape, number = ordered.shape[0], values.shape, np.dtype(np.int32)
 
     def round_of(bit: ir.Value, found: ir.Value) -> ir.Value:
