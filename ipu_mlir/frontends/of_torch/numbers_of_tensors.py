@@ -8,6 +8,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch.utils import _pytree as pytree
 
 from ipu_mlir.frontends.of_torch import checks
 from ipu_mlir.frontends.of_torch.known_values import computed, value_of
@@ -81,7 +82,22 @@ def _split(x: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     return function(x, sizes, dim) if isinstance(x, Selected) else parts_of_counts(x, sizes, Selected)
 
 
+def _tensor(data: Any, *, dtype: torch.dtype | None = None, **options: Any) -> Tensor:
+    """The tensor of ``data``, lists with numbers of tensors among others, which have PyTorch's types for numbers."""
+    function = cast(Any, torch.tensor)
+    if not any(map(is_number, pytree.tree_leaves(data))):
+        return function(data, dtype=dtype, **options)
+
+    def stacked(each: Any) -> Tensor:
+        return torch.stack([*map(stacked, each)]) if isinstance(each, list | tuple) else torch.as_tensor(each)
+
+    made = stacked(data)
+    is_wide = made.is_floating_point() and dtype is None
+    return made.to(torch.get_default_dtype() if is_wide else dtype or made.dtype)
+
+
 PLAIN: dict[Any, Any] = {
+    torch.tensor: _tensor,
     Tensor.item: _item,
     Tensor.tolist: _to_list,
     **dict.fromkeys((torch.split, torch.functional.split, Tensor.split), _split),
