@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.frontends.aten.arithmetic import truncated
 from ipu_mlir.frontends.aten.rules import Later, Made, OpRule, constant, rule, wide
-from ipu_mlir.frontends.support.sliding import pads_around, places_of_largest, slide
+from ipu_mlir.frontends.support.sliding import pads_around, places_of_largest, slide, slide_where
 from ipu_mlir.specs.tensor_types import limits_of
 
 
@@ -105,23 +105,32 @@ def _avg_pool_backward(
 
 def spread_back(gradient: Any, shape: Any, kernel: Any, stride: Any, padding: Any) -> Any:
     """The sum at each element of what windows over it have: windows over it backwards."""
+    none = [1] * len(kernel)
+    gradient = _behind_elements(gradient, 0, shape, kernel, stride, padding, none)
+    return slide("add", gradient, kernel, none, none, shape[-len(kernel) :], 0)
+
+
+def _behind_elements(
+    values: Any, neutral: int, shape: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
+) -> Any:
+    """Values of windows, as far apart as these begin, ``neutral`` between them, for windows that go over the elements.
+
+    That of element n has the values of all windows over n, first those in which n is the last element.
+    """
     rank = len(kernel)
-    counts, sizes = gradient.shape[-rank:], shape[-rank:]
+    counts, sizes = values.shape[-rank:], shape[-rank:]
     if any(step > 1 for step in stride):
         apart = [(count - 1) * step + 1 for count, step in zip(counts, stride, strict=True)]
-        empty_one = constant(np.zeros((*gradient.shape[:-rank], *apart), gradient.dtype))
-        gradient = empty_one.at[(..., *(slice(None, None, step) for step in stride))].set(gradient)
-    before = [width - 1 - pad for width, pad in zip(kernel, padding, strict=True)]
+        nothing = constant(np.full((*values.shape[:-rank], *apart), neutral, values.dtype))
+        values = nothing.at[(..., *(slice(None, None, step) for step in stride))].set(values)
     ends = []
-    for axis in range(rank):
-        reached = gradient.shape[axis - rank] + before[axis] - (kernel[axis] - 1)
-        ends.append((before[axis], sizes[axis] - reached))
+    for axis, (size, width, pad, step) in enumerate(zip(sizes, kernel, padding, dilation, strict=True)):
+        before = (width - 1) * step - pad
+        ends.append((before, size + pad - values.shape[axis - rank]))
     cut = [
-        slice(max(0, -low), size - max(0, -high))
-        for (low, high), size in zip(ends, gradient.shape[-rank:], strict=True)
+        slice(max(0, -low), size - max(0, -high)) for (low, high), size in zip(ends, values.shape[-rank:], strict=True)
     ]
-    gradient = pads_around(gradient[(..., *cut)], [(max(0, low), max(0, high)) for low, high in ends], 0)
-    return slide("add", gradient, kernel, [1] * rank, [1] * rank, sizes, 0)
+    return pads_around(values[(..., *cut)], [(max(0, low), max(0, high)) for low, high in ends], neutral)
 
 
 @rule("_adaptive_avg_pool2d.default", "_adaptive_avg_pool3d.default", "adaptive_avg_pool1d.default",
@@ -168,9 +177,17 @@ def _adaptive_max_of_volumes_backward(gradient: Any, x: Any, places: Any) -> Any
     return _back_to_places(gradient, x, places, 3)
 
 
-@rule("max_pool3d_with_indices_backward.default")
-def _max_of_volumes_backward(gradient: Any, x: Any, *settings_and_places: Any) -> Any:
-    return _back_to_places(gradient, x, settings_and_places[-1], 3)
+@rule("max_pool2d_with_indices_backward.default", "max_pool3d_with_indices_backward.default")
+def _max_pool_backward(
+    gradient: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, places: Any
+) -> Any:
+    rank, sizes = len(kernel), x.shape[-len(kernel) :]
+    stride, padding, dilation = _each(stride, rank, kernel), _each(padding, rank), _each(dilation, rank)
+    number = np.int32 if np.prod(sizes) <= np.iinfo(np.int32).max else np.int64
+    windows = x.shape, kernel, stride, padding, dilation
+    own = constant(np.arange(int(np.prod(sizes)), dtype=number).reshape(sizes))
+    gradients = _behind_elements(gradient, 0, *windows)
+    return slide_where(own, _behind_elements(places.astype(number), -1, *windows), gradients, kernel, dilation)
 
 
 def _back_to_places(gradient: Any, x: Any, places: Any, rank: int) -> Any:

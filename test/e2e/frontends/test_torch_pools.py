@@ -57,6 +57,28 @@ def test_largest_elements_of_windows(has_places: bool):
     torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=0, rtol=0)
 
 
+def test_gradients_of_largest_elements_of_windows():
+    """Of equal elements the first one is the largest; windows overlap, and leave elements out."""
+    torch.manual_seed(0)
+    tensors = [torch.randn(shape).round(decimals=1) for shape, *_ in LARGEST] + [torch.zeros(2, 4, 5)]
+    settings = [*(each for _, *each in LARGEST), [3, 2, 1]]
+    ranks = (1, 1, 1, 2, 2, 2, 3, 3, 2)
+
+    def total(*given):
+        pooled = [
+            getattr(torch.nn.functional, f"max_pool{rank}d")(x, *own)
+            for x, rank, own in zip(given, ranks, settings, strict=True)
+        ]
+        return sum((each * torch.arange(each.numel()).reshape(each.shape)).sum() for each in pooled)
+
+    gradients = torch.func.grad(total, tuple(range(len(tensors))))
+    compiled = ipu.compile(gradients, args=tensors, target=TARGET)
+    for found in (compiled(*tensors), compiled.run_per_tile([each.numpy() for each in tensors])):
+        for one, other in zip(found, gradients(*tensors), strict=True):
+            torch.testing.assert_close(torch.as_tensor(one), other, atol=0, rtol=1e-6)
+    assert "scatter" not in compiled.mlir("l3")
+
+
 def test_largest_integers_of_windows():
     x = torch.randint(-99, 99, (2, 3, 8, 7), dtype=torch.int32)
 
