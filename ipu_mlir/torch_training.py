@@ -23,6 +23,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.from_torch import import_program
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
+from ipu_mlir.frontends.of_torch.layer_names import Layer
 from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
 from ipu_mlir.programs.session import Session
 
@@ -198,7 +199,7 @@ class TrainingStep:
                         self._before(trained)
                     take_step = inspect.unwrap(type(self._optimizer).step)
                     with patch.dict(take_step.__globals__, _extremes_of_tensors()):
-                        take_step(self._optimizer)
+                        Layer(type(self._optimizer).__name__, take_step)(self._optimizer)
             return [tensors[name] for name in names], pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
         step.__name__ = f"training_step_of_{type(self._model).__name__}"

@@ -28,6 +28,7 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, opened
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
+from ipu_mlir.frontends.of_torch.layer_names import LayerNames
 from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
 from ipu_mlir.frontends.of_torch.tracing import PADDED, PlainFunctions, know_numbers, trace_plainly, why
 from ipu_mlir.frontends.table import Imported, OpenProgram
@@ -225,6 +226,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
             settings.enter_context(WholeSequences())
+            LayerNames().trace(settings)
             graph = make_fx(
                 _flat(nested, seen), decomposition_table=dict(known), tracing_mode="fake", _allow_non_fake_inputs=True
             )(*tensors)

@@ -100,6 +100,16 @@ def test_a_step_is_compiled_once_for_batches_of_one_size_and_goes_on_where_it_wa
     assert_same_state(models, optimizers)
 
 
+def test_places_name_layers_of_both_directions_and_the_optimizer():
+    step, *_ = both(OPTIMIZERS["SGD"])
+    (x, y), *_ = batches(1)
+    step(x, y)
+    assert step.executable is not None
+    text = step.executable.module("l1").operation.get_asm(enable_debug_info=True)
+    for name in ("0/matmul", "2/where", "3/matmul", "SGD/"):  # where: the gradient of a ReLU
+        assert f'"{name}' in text
+
+
 @pytest.mark.slow
 def test_parameters_stay_on_the_device():
     step, *_ = both(OPTIMIZERS["SGD"])
