@@ -1,6 +1,7 @@
 """Damaged programs and odd command lines for all tools, run in children of the process, which may die of them."""
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -187,6 +188,7 @@ def _translated(run: Run) -> Run:
 def _run_all(runs: Sequence[Run], first: int, writing: int, folder: Path) -> None:
     """The life of a child: runs from ``first`` on, with a report before each and another if it went wrong."""
     status = 1
+    gc.freeze()  # contexts of the parent: to destroy one waits for its threads, which no child has
     try:
         os.chdir(folder)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
