@@ -73,7 +73,7 @@ class _Values:
 
     def _compute(self, node: fx.Node) -> None:
         if node.op == "get_attr":
-            held = getattr(self._tracer.root, str(node.target), None)
+            held = cast(Any, getattr(self._tracer.root, str(node.target), None))
             if type(held) is Tensor:
                 self._known[node] = computed(lambda: held.detach().clone())
         elif node.op == "call_function" and all(each in self._known for each in node.all_input_nodes):
@@ -87,7 +87,7 @@ class _Values:
         given = {each.name: node.args[at] for at, each in enumerate(op._schema.arguments[: len(node.args)])}
         for each in op._schema.arguments:
             if each.alias_info is not None and each.alias_info.is_write:
-                written = self._known.get(cast(Any, {**given, **node.kwargs}.get(each.name)))
+                written: Any = self._known.get(cast(Any, {**given, **node.kwargs}.get(each.name)))
                 if isinstance(written, Tensor):
                     place = written.untyped_storage().data_ptr()
                     self._known = {at: x for at, x in self._known.items() if place not in _storages(x)}
