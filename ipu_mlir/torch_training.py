@@ -90,6 +90,7 @@ class TrainingStep:
             )
         self._model, self._loss, self._optimizer, self._before, self._target = model, loss, optimizer, before, target
         self._compiled: _Compiled | None = None
+        self._shares = type(optimizer).__module__.startswith("torch.optim")  # others may count for each parameter
         self._key = ""
         self._seen: dict[str, tuple[int, int]] = {}
         trained = {each for group in optimizer.param_groups for each in group["params"]}
@@ -130,7 +131,14 @@ class TrainingStep:
         if self._compiled is not None:
             state = self._state()
             marks = _marks(state)
-            self._compiled.load({name: each for name, each in state.items() if self._seen.get(name) != marks[name]})
+            written = {name: each for name, each in state.items() if self._seen.get(name) != marks[name]}
+            self._compiled.load(written)
+            if not self._compiled.holds(written):
+                kept = {name: each.clone() for name, each in written.items()}
+                self._compiled.store(state)
+                for name, each in kept.items():
+                    state[name].copy_(each)
+                self._compiled, self._shares = None, False
             self._seen = marks
 
     def _state(self) -> Named:
@@ -145,20 +153,42 @@ class TrainingStep:
 
     def _compile(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "_Compiled":
         _begin(self._optimizer)
-        state = self._state()
+        shared = self._equal_counts()
+        state = {name: each for name, each in self._state().items() if name not in shared}
         for name in self._unchanged_buffers(args, kwargs):
             del state[name]
         state |= _rates(self._optimizer)
         try:
-            imported = import_program(self._step(list(state)), (list(state.values()), args, dict(kwargs)), {})
+            imported = import_program(self._step(list(state), shared), (list(state.values()), args, dict(kwargs)), {})
             module: Any = imported.program
             keep_first_arguments(module, list(state))
             call = call_of_the_rest(cast(TorchCall, imported.call), len(state))
             program = compile_made(load_module(module), None, How(self._target), call)
         except IpuError as error:
+            if isinstance(error.__cause__, _NotCounted):
+                self._shares = False
+                return self._compile(args, kwargs)
             raise for_the_user(error, self._model) from error.__cause__
         assert isinstance(program, Executable), "batches have known sizes"
-        return _Compiled(program, program.session(), list(state))
+        return _Compiled(program, program.session(), list(state), shared)
+
+    def _equal_counts(self) -> dict[str, str]:
+        """Numbers of the optimizer's state that are those of another parameter: the name of that one, by their names.
+
+        What follows from them, such as Adam's correction by powers, is computed once then, not for each parameter.
+        """
+        found: dict[str, str] = {}
+        for group in self._optimizer.param_groups if self._shares else ():
+            first: dict[str, tuple[str, torch.Tensor]] = {}
+            for parameter in group["params"]:
+                own = self._optimizer.state.get(parameter, {}) if parameter.requires_grad else {}
+                for kind, each in own.items():
+                    if isinstance(each, torch.Tensor) and not each.dim():
+                        name = _of_state(self._names[parameter], kind)
+                        other, number = first.setdefault(kind, (name, each))
+                        if other != name and torch.equal(number, each):
+                            found[name] = other
+        return found
 
     def _unchanged_buffers(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
         """Those that stay as they are when the loss is computed; they are constants of the program."""
@@ -174,11 +204,12 @@ class TrainingStep:
         inside = {f"model.{name}": each for name, each in tensors.items()}
         return call_with(whole, inside, args, kwargs)
 
-    def _step(self, names: Sequence[str]) -> Callable[..., Any]:
+    def _step(self, names: Sequence[str], shared: Mapping[str, str]) -> Callable[..., Any]:
         """The step as a function of the state, which it gives anew, and of a batch."""
 
         def step(state: list[torch.Tensor], args: Any, kwargs: Any) -> Any:
             tensors = {name: each.clone() for name, each in zip(names, state, strict=True)}
+            tensors |= {name: tensors[other].clone() for name, other in shared.items()}
             buffers = {name: tensors[name] for name, _ in self._model.named_buffers() if name in tensors}
             parameters = {name: tensors[name].detach() for name in self._names.values()}
             trainable = {
@@ -191,6 +222,8 @@ class TrainingStep:
 
             result, found = self._result({**parameters, **buffers}, args, kwargs, with_gradients)
             gradients = dict(zip(trainable, found, strict=True))
+            if shared and any(each is None for each in found):
+                raise _NotCounted("an optimizer leaves out a parameter that the loss does not depend on")
             with torch.no_grad(), _on(self._optimizer, self._names, tensors) as trained:
                 for own, each in zip(self._names, trained, strict=True):
                     each.grad = gradients.get(own)
@@ -213,6 +246,7 @@ class _Compiled:
     executable: Executable
     session: Session
     names: list[str]
+    shared: dict[str, str]
     rates: dict[str, float] = field(default_factory=dict)
 
     def load(self, state: Named) -> None:
@@ -222,9 +256,14 @@ class _Compiled:
 
     def store(self, state: Named) -> None:
         with torch.no_grad():
-            for name in self.names:
+            for name in (*self.names, *self.shared):
                 if name in state:
-                    state[name].copy_(to_torch(self.session[name]))
+                    state[name].copy_(to_torch(self.session[self.shared.get(name, name)]))
+
+    def holds(self, written: Named) -> bool:
+        """True if numbers that share a variable are equal among those that were written and loaded."""
+        pairs = ((written[name], other) for name, other in self.shared.items() if name in written)
+        return all(float(each) == float(self.session[other]) for each, other in pairs)
 
     def run(self, rates: Named, args: Any, kwargs: Any) -> Any:
         for name, rate in rates.items():
@@ -232,6 +271,10 @@ class _Compiled:
                 self.session[name], self.rates[name] = rate.numpy(), float(rate)
         draw_anew(self.session)
         return self.session(*args, **kwargs)
+
+
+class _NotCounted(Exception):
+    """Parameters have counts of their own after a step."""
 
 
 class _WithLoss(torch.nn.Module):

@@ -191,6 +191,50 @@ def test_shared_and_frozen_layers_and_a_loss_that_is_computed_again():
     assert ours[0].weight is ours[2].weight is twice.weight and isinstance(twice.weight, nn.Parameter)
 
 
+def test_what_follows_from_the_count_of_steps_is_computed_once():
+    step, plain, *_ = both(OPTIMIZERS["AdamW"])
+    for batch in batches(2):
+        torch.testing.assert_close(step(*batch), plain(*batch), rtol=1e-5, atol=1e-6)
+    assert step.executable is not None
+    assert step.executable.mlir("l1").count("math.powf") == 2, "of both rates, for all parameters"
+
+
+class _Partly(nn.Module):
+    """A model that leaves a layer out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.used, self.unused = nn.Linear(8, 3), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.used(x)
+
+
+def test_parameters_without_a_gradient_count_no_steps():
+    models = _Partly(), _Partly()
+    optimizers = [torch.optim.AdamW(each.parameters(), 0.01) for each in models]
+    step = ipu_torch.training_step(models[0], loss_of, optimizers[0], target=TARGET)
+    for batch in batches(2):
+        torch.testing.assert_close(step(*batch), in_pytorch(models[1], optimizers[1], *batch), rtol=1e-5, atol=1e-6)
+    step.synchronize()
+    assert all(torch.equal(*pair) for pair in zip(*(each.unused.parameters() for each in models), strict=True))
+    counts = [optimizers[0].state[each]["step"].item() for each in models[0].parameters()]
+    assert counts == [2, 2, 0, 0]
+
+
+def test_a_count_that_was_written_is_that_of_its_parameter_alone():
+    step, plain, models, optimizers = both(OPTIMIZERS["AdamW"])
+    for number, batch in enumerate(batches(4)):
+        torch.testing.assert_close(step(*batch), plain(*batch), rtol=1e-5, atol=1e-6)
+        if number == 1:
+            step.synchronize()
+            for model, optimizer in zip(models, optimizers, strict=True):
+                optimizer.state[list(model.parameters())[-1]]["step"].fill_(40.0)
+    step.synchronize()
+    assert_same_state(models, optimizers)
+
+
 def test_a_gradient_within_the_loss():
     layer = nn.Linear(2, 1, bias=False)
 
