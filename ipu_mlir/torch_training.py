@@ -1,16 +1,11 @@
 """``training_step``: gradients and an optimizer of PyTorch as one program, whose state stays on the device."""
 
-import functools
 import inspect
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
-from unittest.mock import patch
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.compilation.compiler import compile_made, for_the_user
@@ -23,14 +18,12 @@ from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.from_torch import import_program
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
-from ipu_mlir.frontends.of_torch.layer_names import Layer
+from ipu_mlir.frontends.of_torch.optimizers import Named, begin, of_state, on_tensors, rates_of, settings_of, take_step
 from ipu_mlir.frontends.of_torch.replacing import call_with, written_buffers
 from ipu_mlir.programs.session import Session
 
 if TYPE_CHECKING:
     from ipu_mlir.dialects.machine.target import Target
-
-Named = dict[str, torch.Tensor]
 
 
 def training_step(
@@ -110,7 +103,7 @@ class TrainingStep:
         leaves, spec = pytree.tree_flatten((args, kwargs))
         shapes = [(each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in leaves]
         frozen = [name for each, name in self._names.items() if not each.requires_grad]
-        key = repr((spec, shapes, _settings(self._optimizer), self._model.training, frozen))
+        key = repr((spec, shapes, settings_of(self._optimizer), self._model.training, frozen))
         self._take_what_was_written()
         if self._compiled is None or key != self._key:
             self.synchronize()
@@ -118,7 +111,7 @@ class TrainingStep:
             self._compiled.load(self._state())
             self._seen = _marks(self._state())
         vars(self._optimizer)["_opt_called"] = True  # a schedule of learning rates asks whether there was a step
-        return self._compiled.run(_rates(self._optimizer), args, kwargs)
+        return self._compiled.run(rates_of(self._optimizer), args, kwargs)
 
     def synchronize(self) -> None:
         """Copy the parameters, buffers and state of the optimizer from the device into those of PyTorch."""
@@ -148,16 +141,16 @@ class TrainingStep:
         for tensor, name in self._names.items():
             for kind, each in self._optimizer.state.get(tensor, {}).items():
                 if isinstance(each, torch.Tensor):
-                    found[_of_state(name, kind)] = each
+                    found[of_state(name, kind)] = each
         return found
 
     def _compile(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "_Compiled":
-        _begin(self._optimizer)
+        begin(self._optimizer)
         shared = self._equal_counts()
         state = {name: each for name, each in self._state().items() if name not in shared}
         for name in self._unchanged_buffers(args, kwargs):
             del state[name]
-        state |= _rates(self._optimizer)
+        state |= rates_of(self._optimizer)
         try:
             imported = import_program(self._step(list(state), shared), (list(state.values()), args, dict(kwargs)), {})
             module: Any = imported.program
@@ -184,7 +177,7 @@ class TrainingStep:
                 own = self._optimizer.state.get(parameter, {}) if parameter.requires_grad else {}
                 for kind, each in own.items():
                     if isinstance(each, torch.Tensor) and not each.dim():
-                        name = _of_state(self._names[parameter], kind)
+                        name = of_state(self._names[parameter], kind)
                         other, number = first.setdefault(kind, (name, each))
                         if other != name and torch.equal(number, each):
                             found[name] = other
@@ -224,15 +217,10 @@ class TrainingStep:
             gradients = dict(zip(trainable, found, strict=True))
             if shared and any(each is None for each in found):
                 raise _NotCounted("an optimizer leaves out a parameter that the loss does not depend on")
-            with torch.no_grad(), _on(self._optimizer, self._names, tensors) as trained:
+            with torch.no_grad(), on_tensors(self._optimizer, self._names, tensors) as trained:
                 for own, each in zip(self._names, trained, strict=True):
                     each.grad = gradients.get(own)
-                with _TensorsAsFactors():
-                    if self._before is not None:
-                        self._before(trained)
-                    take_step = inspect.unwrap(type(self._optimizer).step)
-                    with patch.dict(take_step.__globals__, _extremes_of_tensors()):
-                        Layer(type(self._optimizer).__name__, take_step)(self._optimizer)
+                take_step(self._optimizer, trained, self._before)
             return [tensors[name] for name in names], pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
         step.__name__ = f"training_step_of_{type(self._model).__name__}"
@@ -291,124 +279,3 @@ class _WithLoss(torch.nn.Module):
 def _marks(state: Named) -> dict[str, tuple[int, int]]:
     """What changes where somebody writes to a tensor, or puts another one in its place."""
     return {name: (each.data_ptr(), each._version) for name, each in state.items()}
-
-
-def _of_state(name: str, kind: str) -> str:
-    return f"{name}.{kind} of the optimizer"
-
-
-def _rates(optimizer: torch.optim.Optimizer) -> Named:
-    """The learning rates, by the names of their variables."""
-    wide = any(each.dtype == torch.float64 for group in optimizer.param_groups for each in group["params"])
-    dtype = torch.float64 if wide else torch.float32
-    groups = enumerate(optimizer.param_groups)
-    return {f"learning rate {place}": torch.tensor(float(group["lr"]), dtype=dtype) for place, group in groups}
-
-
-def _settings(optimizer: torch.optim.Optimizer) -> list[Any]:
-    """What the optimizer computes with, beside its tensors and its learning rate."""
-    left_out = ("params", "lr", "initial_lr")
-    return [{name: each for name, each in group.items() if name not in left_out} for group in optimizer.param_groups]
-
-
-def _begin(optimizer: torch.optim.Optimizer) -> None:
-    """Make the state with which an optimizer begins, as its first step does."""
-    for group in optimizer.param_groups:
-        trained = [each for each in group["params"] if each.requires_grad]
-        kept = [each.grad for each in trained]
-        for each in trained:
-            each.grad = torch.zeros_like(each)
-        begin = getattr(optimizer, "_init_group", None)
-        if begin is not None:
-            begin(group, *([] for _ in list(inspect.signature(begin).parameters)[1:]))
-        for each, gradient in zip(trained, kept, strict=True):
-            each.grad = gradient
-            if isinstance(optimizer, torch.optim.SGD) and group["momentum"]:
-                _begin_momentum(optimizer, group, each)
-
-
-def _begin_momentum(optimizer: torch.optim.SGD, group: Mapping[str, Any], parameter: torch.Tensor) -> None:
-    if optimizer.state[parameter].get("momentum_buffer") is None:
-        if group["dampening"]:
-            raise CompileError("SGD with dampening does not dampen its first step; run that with optimizer.step()")
-        optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
-
-
-@contextmanager
-def _on(
-    optimizer: torch.optim.Optimizer, names: Mapping[torch.nn.Parameter, str], tensors: Named
-) -> Iterator[list[torch.Tensor]]:
-    """An optimizer of ``tensors`` in the place of its own; the parameters among them.
-
-    Raises:
-        CompileError: its state after a step has other parts, or numbers of Python that change.
-    """
-    state, groups = optimizer.state, optimizer.param_groups
-    trained = {each: tensors[name].detach() for each, name in names.items()}
-    traced: Any = defaultdict(dict)
-    for each, name in names.items():
-        traced[trained[each]] = {k: tensors.get(_of_state(name, k), v) for k, v in state.get(each, {}).items()}
-    before = [_plain_parts(each) for each in traced.values()]
-    try:
-        optimizer.state = traced
-        optimizer.param_groups = [
-            {**group, **_as_traced(group, tensors[f"learning rate {place}"])}
-            | {"params": [trained[each] for each in group["params"]]}
-            for place, group in enumerate(groups)
-        ]
-        yield list(trained.values())
-        if [_plain_parts(traced[each]) for each in trained.values()] != before:
-            raise CompileError(
-                f"{type(optimizer).__name__} keeps state that is no tensor, or makes it in its first step; "
-                "use an optimizer of torch.optim, or run its steps in PyTorch"
-            )
-        for each, name in names.items():
-            tensors[name] = trained[each]
-            tensors.update({_of_state(name, k): v for k, v in traced[trained[each]].items() if _is_tensor(v)})
-    finally:
-        optimizer.state, optimizer.param_groups = state, groups
-
-
-def _as_traced(group: Mapping[str, Any], rate: torch.Tensor) -> dict[str, Any]:
-    """Settings with which an optimizer asks for no value."""
-    wanted = {"foreach": False, "fused": False, "capturable": True}
-    return {name: each for name, each in wanted.items() if name in group} | {"lr": rate}
-
-
-_SCALED = frozenset(f"{name}{end}" for name in ("add", "addcdiv", "addcmul", "sub") for end in ("", "_"))
-
-
-def _extremes_of_tensors() -> dict[str, Any]:
-    """``max`` and ``min`` as functions of tensors, too, of which Python's would ask which is larger."""
-
-    def of_tensors(python: Any, torchs: Any) -> Any:
-        def extreme(*values: Any, **options: Any) -> Any:
-            if not any(map(_is_tensor, values)) or options or len(values) == 1:
-                return python(*values, **options)
-            return functools.reduce(torchs, map(torch.as_tensor, values))
-
-        return extreme
-
-    return {"max": of_tensors(max, torch.maximum), "min": of_tensors(min, torch.minimum)}
-
-
-class _TensorsAsFactors(TorchFunctionMode):
-    """Tensors as factors where PyTorch wants a number, and as what ``item`` gives."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch.Tensor.item:
-            return args[0].reshape(())
-        options = dict(kwargs or {})
-        name = getattr(func, "__name__", "")
-        for factor in ("alpha", "value"):
-            if name in _SCALED and isinstance(options.get(factor), torch.Tensor):  # x.add_(y, alpha=rate)
-                args = (args[0], args[1] * options.pop(factor), *args[2:])
-        return func(*args, **options)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, torch.Tensor)
-
-
-def _plain_parts(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: "tensor" if _is_tensor(each) else each for name, each in state.items()}
