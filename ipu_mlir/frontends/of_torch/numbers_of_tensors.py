@@ -93,7 +93,7 @@ def _tensor(data: Any, *, dtype: torch.dtype | None = None, **options: Any) -> T
 
     made = stacked(data)
     is_wide = made.is_floating_point() and dtype is None
-    return made.to(torch.get_default_dtype() if is_wide else dtype or made.dtype)
+    return made.to(torch.get_default_dtype() if is_wide else dtype or made.dtype).clone()  # no number any more
 
 
 PLAIN: dict[Any, Any] = {
