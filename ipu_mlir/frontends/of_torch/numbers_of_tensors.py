@@ -91,9 +91,9 @@ def _tensor(data: Any, *, dtype: torch.dtype | None = None, **options: Any) -> T
     def stacked(each: Any) -> Tensor:
         return torch.stack([*map(stacked, each)]) if isinstance(each, list | tuple) else torch.as_tensor(each)
 
-    made = stacked(data)
+    made = stacked([data])[0]  # in the place of a number no more, as what an operator gives would be
     is_wide = made.is_floating_point() and dtype is None
-    return made.to(torch.get_default_dtype() if is_wide else dtype or made.dtype).clone()  # no number any more
+    return made.to(torch.get_default_dtype() if is_wide else dtype or made.dtype)
 
 
 PLAIN: dict[Any, Any] = {
