@@ -43,9 +43,9 @@ def begin(optimizer: torch.optim.Optimizer) -> None:
         kept = [each.grad for each in trained]
         for each in trained:
             each.grad = torch.zeros_like(each)
-        begin = getattr(optimizer, "_init_group", None)
-        if begin is not None:
-            begin(group, *([] for _ in list(inspect.signature(begin).parameters)[1:]))
+        make_state = getattr(optimizer, "_init_group", None)
+        if make_state is not None:
+            make_state(group, *([] for _ in list(inspect.signature(make_state).parameters)[1:]))
         for each, gradient in zip(trained, kept, strict=True):
             each.grad = gradient
             if isinstance(optimizer, torch.optim.SGD) and group["momentum"]:
